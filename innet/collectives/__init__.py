@@ -1,0 +1,1 @@
+"""Point-to-point collective algorithms as schedules."""

@@ -1,0 +1,1 @@
+"""Engines that run a plan in simulated time."""

@@ -1,0 +1,1 @@
+"""The reference engine: SimPy, one callback a packet."""

@@ -1,0 +1,1 @@
+"""What a trace says about a collective: rates, bounds, what limited it."""

@@ -1,0 +1,1 @@
+"""What an engine or an emulator runs: plain immutable data, with everything resolved."""

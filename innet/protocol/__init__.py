@@ -1,0 +1,1 @@
+"""The aggregation protocol and the reliable stream, with no clock and no socket."""

@@ -1,0 +1,1 @@
+"""Scenario files: schema, loader, sweeps, and the plan made of them."""

@@ -1,0 +1,1 @@
+"""Graphs, their builders and routes."""
