@@ -1,0 +1,157 @@
+"""From one point of a scenario and an algorithm to the Plan that engines run."""
+
+from collections.abc import Sequence
+
+from innet.collectives.schedule import Schedule
+from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
+from innet.scenario.plan_faults import latest_fault_ps, node_faults, packet_faults
+from innet.scenario.schema import ITEM_BYTES, Scenario
+from innet.scenario.timers import (
+    Path,
+    aggregation_round_trip_ps,
+    retransmission_timeout,
+    stream_round_trip_ps,
+)
+from innet.topology.routes import shortest_routes
+from innet.topology.star import Cable, build_star, host_node
+
+# A value of any type takes 4 bytes in an aggregation packet (block floating point).
+VALUE_BYTES = 4
+# A help packet has headers only: Ethernet's shortest frame, with preamble and gap.
+HELP_BYTES = 84
+CHECKED_BYTES = 512 * 2**20
+_PATIENCE_TIMEOUTS = 4
+
+
+def should_check(scenario: Scenario, elements: int | None = None) -> bool:
+    """Say whether values travel and are verified, as `collective.check` wants it.
+
+    `auto` checks while the tensors of all workers take 512 MiB or less. `elements` is the
+    length of tensors from files, which are always few enough to have been read.
+    """
+    collective = scenario.collective
+    if collective.check != "auto":
+        return collective.check == "always"
+    count = collective.elements if elements is None else elements
+    if count is None:
+        return True
+    return count * ITEM_BYTES[collective.dtype] * scenario.topology.workers <= CHECKED_BYTES
+
+
+def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements: int) -> Plan:
+    """Return the plan of one algorithm on one point of a scenario.
+
+    `elements` is the length of each worker's tensor; `carry_payload` says whether values travel.
+    """
+    workers = scenario.topology.workers
+    schedule = _schedule(scenario, algorithm, elements)
+    ranks = workers if schedule is None else schedule.ranks
+    cables = [cable_of(scenario, rank) for rank in range(ranks)]
+    graph = build_star(cables, workers, scenario.switch.latency)
+    hosts = tuple(_host(scenario, rank) for rank in range(ranks))
+    rto = _timeout(scenario, path_of(scenario, cables), ranks, schedule is None)
+    return Plan(
+        name=scenario.name,
+        seed=scenario.seed,
+        algorithm=algorithm,
+        graph=graph,
+        hosts=hosts,
+        workers=workers,
+        routes=shortest_routes(graph, [host.node for host in hosts]),
+        elements=elements,
+        dtype=scenario.collective.dtype,
+        carry_payload=carry_payload,
+        rto=rto,
+        maximum_time_ps=scenario.limit,
+        patience_ps=_PATIENCE_TIMEOUTS * rto.maximum_ps + _latest_event_ps(scenario, hosts),
+        aggregation=_aggregation(scenario) if schedule is None else None,
+        stream=None if schedule is None else _stream(scenario),
+        schedule=schedule,
+        packet_faults=packet_faults(scenario, ranks),
+        node_faults=node_faults(scenario, ranks),
+    )
+
+
+def cable_of(scenario: Scenario, rank: int) -> Cable:
+    """Return a rank's cable: the topology's link with what `workers` changes on it."""
+    common = scenario.topology.link
+    own = scenario.workers[rank].link if rank in scenario.workers else None
+    changed = {} if own is None else {name: getattr(own, name) for name in own.model_fields_set}
+    link = common.model_copy(update=changed)
+    return Cable(link.rate, link.delay, link.loss, link.queue)
+
+
+def path_of(scenario: Scenario, cables: Sequence[Cable]) -> Path:
+    """Return the slowest path between two hosts: the worst cables and host costs together."""
+    hosts = [_host(scenario, rank) for rank in range(len(cables))]
+    host_ps = max(host.send_ps for host in hosts) + max(host.receive_ps for host in hosts)
+    return Path(cables, scenario.switch.latency, host_ps)
+
+
+def packet_bytes(scenario: Scenario) -> int:
+    """Return the medium bytes of an aggregation packet."""
+    return scenario.packet.elements * VALUE_BYTES + scenario.packet.overhead
+
+
+def _schedule(scenario: Scenario, algorithm: str, elements: int) -> Schedule | None:
+    if algorithm == "in_network":
+        return None
+    from innet.collectives.algorithms import build_schedule
+
+    itemsize = ITEM_BYTES[scenario.collective.dtype]
+    return build_schedule(algorithm, scenario.topology.workers, elements, itemsize)
+
+
+def _host(scenario: Scenario, rank: int) -> Host:
+    common = scenario.host
+    node = host_node(rank, scenario.topology.workers)
+    worker = scenario.workers.get(rank)
+    if worker is None:
+        return Host(node, 0, common.send, common.receive, common.cores)
+    own = worker.host
+    send = common.send if own.send is None else own.send
+    receive = common.receive if own.receive is None else own.receive
+    return Host(node, worker.start, send, receive, common.cores)
+
+
+def _aggregation(scenario: Scenario) -> Aggregation:
+    return Aggregation(
+        switch=scenario.topology.workers,
+        slots=scenario.switch.slots,
+        guard=scenario.switch.guard,
+        elements_per_packet=scenario.packet.elements,
+        packet_bytes=packet_bytes(scenario),
+        help_bytes=HELP_BYTES,
+        exponent_round=scenario.collective.dtype != "int32",
+    )
+
+
+def _stream(scenario: Scenario) -> Stream:
+    message = scenario.message
+    return Stream(
+        payload_bytes=message.payload,
+        overhead_bytes=message.overhead,
+        ack_bytes=message.ack,
+        window=message.window,
+        recovery=message.recovery,
+    )
+
+
+def _timeout(scenario: Scenario, path: Path, ranks: int, in_network: bool) -> Rto:
+    configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
+    if in_network:
+        size = packet_bytes(scenario)
+        unloaded_ps = aggregation_round_trip_ps(path, size)
+        shared = scenario.switch.slots
+    else:
+        message = scenario.message
+        size = message.payload + message.overhead
+        unloaded_ps = stream_round_trip_ps(path, size, message.ack)
+        # All streams of a rank share its cable, and its peers may all send at once.
+        shared = max(1, ranks - 1) * message.window
+    packet_ps = max(path.slowest_ps(size), path.host_ps)
+    return retransmission_timeout(configured, unloaded_ps, shared, packet_ps)
+
+
+def _latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:
+    return max(latest_fault_ps(scenario), *(host.start_ps for host in hosts))

@@ -1,0 +1,346 @@
+"""The scenario: frozen models whose field names are the keys of the YAML file.
+
+Quantities are kept as int: rates in bit/s, durations in ps, sizes in bytes. `null` is allowed
+only where it means something (`queue: null` is unlimited).
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    ValidationInfo,
+    model_validator,
+)
+
+from innet.plan.plan import DType, Recovery
+from innet.scenario.checks import inconsistencies
+from innet.scenario.faults import Fault
+from innet.scenario.located import located_error
+from innet.scenario.problems import Origin
+from innet.scenario.quantities import (
+    Duration,
+    Loss,
+    Name,
+    OptionalSize,
+    Parsed,
+    PositiveDuration,
+    PositiveSize,
+    Rate,
+    RetransmissionTimeout,
+    Size,
+    Switchable,
+    one_of,
+    shown,
+    whole_number,
+)
+from innet.scenario.sweep import SWEEP_FIELD, Sweep
+
+MAXIMUM_WORKERS = 4096
+MAXIMUM_SLOTS = 2**14
+MAXIMUM_CORES = 16
+PACKET_ELEMENTS = (32, 64, 128, 256)
+# Ethernet 14, IPv4 20, UDP 8, SwitchML 8, exponents 2, FCS 4, preamble and SFD 8, gap 12.
+PACKET_OVERHEAD_BYTES = 76
+ITEM_BYTES: dict[DType, int] = {"int32": 4, "float32": 4, "float16": 2, "bfloat16": 2}
+ALGORITHMS = (
+    "in_network",
+    "ring",
+    "double_tree",
+    "binomial_tree",
+    "halving_doubling",
+    "recursive_doubling",
+    "parameter_server",
+    "sharded_parameter_server",
+)
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class LinkSection(_Section):
+    """Every worker's cable to the switch, the same in both directions."""
+
+    rate: Rate = Field(description="Bits a second on the medium.")
+    delay: Duration = Field(default=10**6, description="Propagation delay of one direction.")
+    loss: Loss = Field(default=0.0, description="Chance that a packet is lost, each direction.")
+    queue: OptionalSize = Field(
+        default=None,
+        description="Drop-tail limit of a switch port in medium bytes; null is unlimited.",
+    )
+
+
+class TopologySection(_Section):
+    """The network: one switch with a cable to every worker."""
+
+    kind: Annotated[Literal["star"], one_of("a topology", "star")] = "star"
+    workers: Annotated[int, whole_number(1, MAXIMUM_WORKERS)] = Field(
+        description="Number of workers; hardware with a 32-bit bitmap takes up to 32 in network."
+    )
+    link: LinkSection
+
+
+class SwitchSection(_Section):
+    """The switch: its forwarding latency and, for in_network, its aggregation pool."""
+
+    latency: Duration = Field(
+        default=400_000, description="From a whole packet in to its place in the output queue."
+    )
+    slots: Annotated[int, whole_number(1, MAXIMUM_SLOTS)] = Field(
+        default=512, description="Slots of the pool, the window of in-network aggregation."
+    )
+    guard: Switchable = Field(
+        default=True, description="off runs the published protocol, without guard and help."
+    )
+
+
+class PacketSection(_Section):
+    """A packet of in-network aggregation; a value takes 4 bytes."""
+
+    elements: Annotated[int, whole_number(1, 16384)] = Field(
+        default=256,
+        description="Values a packet: 32, 64, 128 or 256; any number with an explicit overhead.",
+    )
+    overhead: Size = Field(
+        default=PACKET_OVERHEAD_BYTES, description="Medium bytes beyond the values."
+    )
+
+    @model_validator(mode="after")
+    def _known_format(self) -> Self:
+        if self.elements not in PACKET_ELEMENTS and "overhead" not in self.model_fields_set:
+            problem = (
+                f"{self.elements} is not a packet size of the wire format; write 32, 64, 128 or "
+                "256, or give packet.overhead too to model another format"
+            )
+            raise located_error([(("elements",), problem)])
+        return self
+
+
+class HostSection(_Section):
+    """What a host costs a packet, and when it sends again."""
+
+    send: Duration = Field(default=0, description="Time of a core for each packet sent.")
+    receive: Duration = Field(default=0, description="Time of a core for each packet received.")
+    cores: Annotated[int, whole_number(1, MAXIMUM_CORES)] = Field(
+        default=1, description="Cores; tensor and slots are split evenly over them."
+    )
+    rto: RetransmissionTimeout = Field(
+        default="adaptive", description="Retransmission timeout: adaptive or a duration."
+    )
+
+
+class MessageSection(_Section):
+    """Packets of the point-to-point algorithms (by default TCP's at MTU 1500)."""
+
+    payload: PositiveSize = Field(default=1460, description="Payload bytes of a full packet.")
+    overhead: Size = Field(default=78, description="Medium bytes beyond the payload.")
+    window: Annotated[int, whole_number(1, 2**20)] = Field(
+        default=64, description="Packets in flight, for each pair of ranks and direction."
+    )
+    recovery: Annotated[Recovery, one_of("a recovery", "selective_repeat", "go_back_n")] = Field(
+        default="selective_repeat", description="selective_repeat or go_back_n (as RoCE)."
+    )
+    ack: Size = Field(
+        default=0,
+        description="Medium bytes of an acknowledgement; 0 lets them ride free, which favours "
+        "the point-to-point algorithms.",
+    )
+
+
+def _parse_tensors(value: object) -> tuple[Path, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not names:
+        raise ValueError(f"{shown(value)} names no files; write a path or a list of paths")
+    for name in names:
+        if not isinstance(name, str) or "\0" in name or not name.endswith(TENSOR_SUFFIXES):
+            raise ValueError(
+                f"{shown(name)} is not a tensor file; write a path that ends in "
+                f"{', '.join(TENSOR_SUFFIXES)}"
+            )
+    return tuple(Path(name) for name in names)
+
+
+TENSOR_SUFFIXES = (".npy", ".npz", ".safetensors")
+_PATH = {"type": "string", "pattern": r"\.(npy|npz|safetensors)$"}
+Tensors = Annotated[
+    tuple[Path, ...],
+    Parsed(
+        _parse_tensors,
+        {"anyOf": [_PATH, {"type": "array", "items": _PATH, "minItems": 1}]},
+        lambda paths: [str(path) for path in paths],
+    ),
+]
+
+
+class CollectiveSection(_Section):
+    """The collective: how large, of which type, and whether values travel and are checked.
+
+    Either `size` (generated tensors) or `tensors` (files) is given.
+    """
+
+    op: Annotated[Literal["all_reduce"], one_of("a collective", "all_reduce")] = "all_reduce"
+    size: Size | None = Field(default=None, description="Bytes of the tensor at each worker.")
+    dtype: Annotated[DType, one_of("a data type", *ITEM_BYTES)] = Field(
+        default="float32", description="Type of the elements, of the files' too."
+    )
+    check: Annotated[
+        Literal["always", "never", "auto"], one_of("a way to check", "always", "never", "auto")
+    ] = Field(default="auto", description="never is timing only; auto checks up to 512 MiB.")
+    tensors: Tensors | None = Field(
+        default=None,
+        description="Files, one a worker, or one with a leading worker axis; relative to the "
+        "scenario file.",
+    )
+
+    @property
+    def elements(self) -> int | None:
+        """Number of elements, None where files decide."""
+        return None if self.size is None else self.size // ITEM_BYTES[self.dtype]
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.size is None) == (self.tensors is None):
+            raise ValueError("give exactly one of size and tensors")
+        item = ITEM_BYTES[self.dtype]
+        if self.size is not None and self.size % item:
+            below = self.size - self.size % item
+            problem = (
+                f"{self.size} B is not a whole number of {self.dtype} elements of {item} B; the "
+                f"nearest are {below} B and {below + item} B"
+            )
+            raise located_error([(("size",), problem)])
+        return self
+
+
+class WorkerLinkSection(_Section):
+    """What differs on one worker's cable."""
+
+    rate: Rate | None = None
+    delay: Duration | None = None
+    loss: Loss | None = None
+    queue: OptionalSize = None
+
+
+class WorkerHostSection(_Section):
+    """What differs at one worker's host."""
+
+    send: Duration | None = None
+    receive: Duration | None = None
+
+
+class WorkerSection(_Section):
+    """What differs for one worker."""
+
+    start: Duration = Field(default=0, description="When the worker starts, after the others' 0.")
+    link: WorkerLinkSection = WorkerLinkSection()
+    host: WorkerHostSection = WorkerHostSection()
+
+
+def _parse_algorithms(value: object) -> tuple[str, ...]:
+    names = (value,) if isinstance(value, str) else value
+    if not isinstance(names, list | tuple) or not names:
+        raise ValueError(f"{shown(value)} is not a list of algorithms; {_KNOWN_ALGORITHMS}")
+    for place, name in enumerate(names):
+        if name not in ALGORITHMS:
+            raise ValueError(f"{shown(name)} is not an algorithm; {_KNOWN_ALGORITHMS}")
+        if name in names[:place]:
+            raise ValueError(f"{shown(name)} is listed twice")
+    return tuple(names)
+
+
+_KNOWN_ALGORITHMS = f"write some of {', '.join(ALGORITHMS)}"
+Algorithms = Annotated[
+    tuple[str, ...],
+    Parsed(
+        _parse_algorithms,
+        {
+            "type": "array",
+            "items": {"enum": list(ALGORITHMS)},
+            "minItems": 1,
+            "uniqueItems": True,
+        },
+        list,
+    ),
+]
+
+
+class Scenario(_Section):
+    """A validated scenario. `source` is what it was made from, before any parsing."""
+
+    version: Annotated[int, whole_number(1, 1)] = Field(description="Version of this format: 1.")
+    name: Name = Field(description="Name of the run and of its folder.")
+    seed: Annotated[int, whole_number(0, 2**64 - 1)] = Field(
+        default=1, description="Decides every random draw and the generated tensors."
+    )
+    limit: PositiveDuration = Field(
+        default=3600 * 10**12, description="Longest simulated time of a run."
+    )
+    topology: TopologySection
+    switch: SwitchSection = SwitchSection()
+    packet: PacketSection = PacketSection()
+    host: HostSection = HostSection()
+    message: MessageSection = MessageSection()
+    collective: CollectiveSection
+    algorithms: Algorithms = Field(description="Algorithms to run, in this order.")
+    workers: dict[Annotated[int, whole_number(0, MAXIMUM_WORKERS - 1)], WorkerSection] = Field(
+        default={}, description="What differs, by worker index from 0."
+    )
+    faults: tuple[Fault, ...] = Field(default=(), description="Faults, each with one verb.")
+    sweep: Annotated[Sweep | None, SWEEP_FIELD] = Field(
+        default=None, description="Lists of values by dotted key: a grid, or zip."
+    )
+    _source: Mapping[str | int, Any] = PrivateAttr(default={})
+    _origin: Origin = PrivateAttr(default=Origin({}))
+    _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="after")
+    def _consistent(self, info: ValidationInfo) -> Self:
+        # With a sweep, the points are checked, not the values that they replace. Where a sweep
+        # changes the number of workers, the context is the largest: an index must be below it.
+        problems = [] if self.sweep else list(inconsistencies(self, info.context))
+        if problems:
+            raise located_error(problems)
+        return self
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _keep_source(cls, data: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:  # noqa: ANN401
+        scenario = handler(data)
+        if isinstance(data, Mapping):
+            scenario._source = data
+        return scenario
+
+    @property
+    def source(self) -> Mapping[str | int, Any]:
+        """The mapping that the scenario was validated from."""
+        return self._source
+
+    @property
+    def origin(self) -> Origin:
+        """Where the values came from, for errors that are found later."""
+        return self._origin
+
+    @property
+    def folder(self) -> Path:
+        """The scenario file's folder, to which the paths of tensors are relative."""
+        return self._folder
+
+    @property
+    def tensor_files(self) -> tuple[Path, ...]:
+        """The files of `collective.tensors`, found from the scenario's folder; may be empty."""
+        return tuple(self._folder / path for path in self.collective.tensors or ())
+
+    def remember(self, origin: Origin, folder: Path) -> None:
+        """Note where the values came from; the loader's part of making a scenario."""
+        self._origin = origin
+        self._folder = folder
+
+    def resolved(self) -> dict[str, Any]:
+        """Return every key with its value, defaults too, as a scenario file would hold them."""
+        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
