@@ -7,7 +7,7 @@ from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
 from innet.scenario.plan_faults import latest_fault_ps, node_faults, packet_faults
 from innet.scenario.schema import ITEM_BYTES, Scenario
 from innet.scenario.timers import (
-    Path,
+    SlowestPath,
     aggregation_round_trip_ps,
     retransmission_timeout,
     stream_round_trip_ps,
@@ -81,11 +81,11 @@ def cable_of(scenario: Scenario, rank: int) -> Cable:
     return Cable(link.rate, link.delay, link.loss, link.queue)
 
 
-def path_of(scenario: Scenario, cables: Sequence[Cable]) -> Path:
+def path_of(scenario: Scenario, cables: Sequence[Cable]) -> SlowestPath:
     """Return the slowest path between two hosts: the worst cables and host costs together."""
     hosts = [_host(scenario, rank) for rank in range(len(cables))]
     host_ps = max(host.send_ps for host in hosts) + max(host.receive_ps for host in hosts)
-    return Path(cables, scenario.switch.latency, host_ps)
+    return SlowestPath(cables, scenario.switch.latency, host_ps)
 
 
 def packet_bytes(scenario: Scenario) -> int:
@@ -137,7 +137,7 @@ def _stream(scenario: Scenario) -> Stream:
     )
 
 
-def _timeout(scenario: Scenario, path: Path, ranks: int, in_network: bool) -> Rto:
+def _timeout(scenario: Scenario, path: SlowestPath, ranks: int, in_network: bool) -> Rto:
     configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
     if in_network:
         size = packet_bytes(scenario)

@@ -18,6 +18,7 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     """
     yield from _pool(scenario)
     workers = max(scenario.topology.workers, most_workers or 0)
+    yield from _files(scenario)
     for worker in scenario.workers:
         if worker >= workers:
             yield ("workers", worker), no_worker(worker, workers)
@@ -52,6 +53,16 @@ def _pool(scenario: "Scenario") -> Iterator[Problem]:
             ("switch", "slots"),
             f"{scenario.switch.slots} slots cannot be split over {scenario.host.cores} cores; "
             "write at least host.cores",
+        )
+
+
+def _files(scenario: "Scenario") -> Iterator[Problem]:
+    files, workers = scenario.collective.tensors, scenario.topology.workers
+    if files is not None and len(files) not in (1, workers):
+        yield (
+            ("collective", "tensors"),
+            f"{len(files)} files for {workers} workers; name one file a worker, or one with a "
+            "leading worker axis",
         )
 
 

@@ -2,7 +2,7 @@
 
 Scalars are YAML 1.2's, less what surprises: `true` and `false` are the only booleans (`yes`,
 `on` and `12:30` are texts), whole numbers are decimal without leading zeros, `1e-4` is a number.
-Duplicate keys, anchors, aliases, merge keys, tags and several documents are refused.
+A key of digits is a whole number, quoted or not, as JSON has to quote it. Duplicate keys, anchors, aliases, merge keys, tags and several documents are refused.
 """
 
 import re
@@ -143,7 +143,8 @@ class _Reader:
             raise self._error(event, "a key must be a name or a whole number", path)
         if event.implicit[0] and event.value == "<<":
             raise self._error(event, "merge key <<: write the keys out instead", path)
-        key = resolve_scalar(event.value) if event.implicit[0] else event.value
+        plain = event.implicit[0] or _WHOLE.fullmatch(event.value)
+        key = resolve_scalar(event.value) if plain else event.value
         if isinstance(key, bool) or not isinstance(key, str | int):
             told = f"'{event.value}' cannot be a key; write a name or a whole number"
             raise self._error(event, told, path)

@@ -6,7 +6,7 @@ node verbs (pause, crash, restart, partition) say what happens to a node, and wh
 
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import ConfigDict, Field, model_validator
 
 from innet.scenario.quantities import (
     Duration,
@@ -17,6 +17,7 @@ from innet.scenario.quantities import (
     shown,
     whole_number,
 )
+from innet.scenario.section import Section
 
 Place = int | Literal["switch", "server", "all"]
 PacketChoice = tuple[int, ...] | None
@@ -79,11 +80,7 @@ Kind = Annotated[PacketKind, one_of("a kind of packet", "update", "result", "hel
 Chunk = Annotated[int, whole_number(0, 2**32 - 1)]
 
 
-class _Verb(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid", populate_by_name=True)
-
-
-class PacketVerb(_Verb):
+class PacketVerb(Section):
     """Chosen packets from one place to a neighbour; one end is always the switch.
 
     `packet` counts, from 1, the packets on the link that fit `kind` and `chunk` and are sent
@@ -126,7 +123,7 @@ class Delay(PacketVerb):
     by: PositiveDuration = Field(description="How much later the packet arrives.")
 
 
-class Pause(_Verb):
+class Pause(Section):
     """A node takes and sends nothing from `at`, for `for`."""
 
     node: FaultNode
@@ -134,14 +131,14 @@ class Pause(_Verb):
     lasts: PositiveDuration = Field(alias="for", description="How long it pauses.")
 
 
-class Crash(_Verb):
+class Crash(Section):
     """A node is gone from `at` on."""
 
     node: FaultNode
     at: Duration
 
 
-class Restart(_Verb):
+class Restart(Section):
     """A node loses its state at `at` and is back `for` later."""
 
     node: FaultNode
@@ -149,7 +146,7 @@ class Restart(_Verb):
     lasts: Duration = Field(default=0, alias="for", description="How long it is away.")
 
 
-class Partition(_Verb):
+class Partition(Section):
     """Everything on both directions of a node's links is dropped from `at`, for `for`."""
 
     node: FaultNode
@@ -157,7 +154,7 @@ class Partition(_Verb):
     lasts: PositiveDuration = Field(alias="for", description="How long it lasts.")
 
 
-class Fault(_Verb):
+class Fault(Section):
     """One fault: a mapping with exactly one verb."""
 
     model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
@@ -186,7 +183,7 @@ class Fault(_Verb):
         return next(name for name in self.model_fields_set if getattr(self, name) is not None)
 
     @property
-    def action(self) -> _Verb:
+    def action(self) -> Section:
         """What the verb says."""
-        action: _Verb = getattr(self, self.verb)
+        action: Section = getattr(self, self.verb)
         return action

@@ -76,8 +76,13 @@ def one_of(noun: str, *names: str) -> Parsed:
     return Parsed(parse, {"enum": list(names)})
 
 
+def is_name(value: object) -> bool:
+    """Say whether a value can name a run and its folder."""
+    return isinstance(value, str) and re.fullmatch(_NAME, value) is not None
+
+
 def _parse_name(value: object) -> str:
-    if not isinstance(value, str) or not re.fullmatch(_NAME, value) or value.endswith("."):
+    if not isinstance(value, str) or not is_name(value):
         raise ValueError(
             f"{shown(value)} cannot name a run's folder; write 1 to 64 letters, digits, '.', '_' "
             "or '-', with a letter or digit at both ends"

@@ -9,8 +9,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
-    BaseModel,
-    ConfigDict,
     Field,
     ModelWrapValidatorHandler,
     PrivateAttr,
@@ -39,6 +37,7 @@ from innet.scenario.quantities import (
     shown,
     whole_number,
 )
+from innet.scenario.section import Section
 from innet.scenario.sweep import SWEEP_FIELD, Sweep
 
 MAXIMUM_WORKERS = 4096
@@ -60,11 +59,7 @@ ALGORITHMS = (
 )
 
 
-class _Section(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class LinkSection(_Section):
+class LinkSection(Section):
     """Every worker's cable to the switch, the same in both directions."""
 
     rate: Rate = Field(description="Bits a second on the medium.")
@@ -76,7 +71,7 @@ class LinkSection(_Section):
     )
 
 
-class TopologySection(_Section):
+class TopologySection(Section):
     """The network: one switch with a cable to every worker."""
 
     kind: Annotated[Literal["star"], one_of("a topology", "star")] = "star"
@@ -86,7 +81,7 @@ class TopologySection(_Section):
     link: LinkSection
 
 
-class SwitchSection(_Section):
+class SwitchSection(Section):
     """The switch: its forwarding latency and, for in_network, its aggregation pool."""
 
     latency: Duration = Field(
@@ -100,7 +95,7 @@ class SwitchSection(_Section):
     )
 
 
-class PacketSection(_Section):
+class PacketSection(Section):
     """A packet of in-network aggregation; a value takes 4 bytes."""
 
     elements: Annotated[int, whole_number(1, 16384)] = Field(
@@ -122,7 +117,7 @@ class PacketSection(_Section):
         return self
 
 
-class HostSection(_Section):
+class HostSection(Section):
     """What a host costs a packet, and when it sends again."""
 
     send: Duration = Field(default=0, description="Time of a core for each packet sent.")
@@ -135,7 +130,7 @@ class HostSection(_Section):
     )
 
 
-class MessageSection(_Section):
+class MessageSection(Section):
     """Packets of the point-to-point algorithms (by default TCP's at MTU 1500)."""
 
     payload: PositiveSize = Field(default=1460, description="Payload bytes of a full packet.")
@@ -178,7 +173,7 @@ Tensors = Annotated[
 ]
 
 
-class CollectiveSection(_Section):
+class CollectiveSection(Section):
     """The collective: how large, of which type, and whether values travel and are checked.
 
     Either `size` (generated tensors) or `tensors` (files) is given.
@@ -218,7 +213,7 @@ class CollectiveSection(_Section):
         return self
 
 
-class WorkerLinkSection(_Section):
+class WorkerLinkSection(Section):
     """What differs on one worker's cable."""
 
     rate: Rate | None = None
@@ -227,14 +222,14 @@ class WorkerLinkSection(_Section):
     queue: OptionalSize = None
 
 
-class WorkerHostSection(_Section):
+class WorkerHostSection(Section):
     """What differs at one worker's host."""
 
     send: Duration | None = None
     receive: Duration | None = None
 
 
-class WorkerSection(_Section):
+class WorkerSection(Section):
     """What differs for one worker."""
 
     start: Duration = Field(default=0, description="When the worker starts, after the others' 0.")
@@ -270,7 +265,7 @@ Algorithms = Annotated[
 ]
 
 
-class Scenario(_Section):
+class Scenario(Section):
     """A validated scenario. `source` is what it was made from, before any parsing."""
 
     version: Annotated[int, whole_number(1, 1)] = Field(description="Version of this format: 1.")
@@ -341,6 +336,21 @@ class Scenario(_Section):
         self._origin = origin
         self._folder = folder
 
+    @classmethod
+    def json_schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of a scenario file, which editors check against."""
+        return {
+            "$schema": "https://json-schema.org/draft/2020-12/schema",
+            **cls.model_json_schema(by_alias=True),
+        }
+
     def resolved(self) -> dict[str, Any]:
         """Return every key with its value, defaults too, as a scenario file would hold them."""
-        return self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        resolved = self.model_dump(mode="json", by_alias=True, exclude_none=True)
+        resolved["workers"] = {index: _changed(worker) for index, worker in self.workers.items()}
+        return resolved
+
+
+def _changed(section: Section) -> dict[str, Any]:
+    """Return what one worker changes; here null means something (`queue: null`)."""
+    return section.model_dump(mode="json", by_alias=True, exclude_unset=True)

@@ -19,7 +19,7 @@ _BACK_OFF = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Path:
+class SlowestPath:
     """What a packet and its answer meet: cables, the switch, and the hosts' cost of both."""
 
     cables: Sequence[Cable]
@@ -37,18 +37,18 @@ class Path:
         )
 
 
-def aggregation_round_trip_ps(path: Path, packet_bytes: int) -> int:
+def aggregation_round_trip_ps(path: SlowestPath, packet_bytes: int) -> int:
     """Return the unloaded round trip of an update and its result: up, switch, down."""
     return 2 * path.crossing_ps(packet_bytes) + path.switch_ps + path.host_ps
 
 
-def stream_round_trip_ps(path: Path, packet_bytes: int, ack_bytes: int) -> int:
+def stream_round_trip_ps(path: SlowestPath, packet_bytes: int, ack_bytes: int) -> int:
     """Return the unloaded round trip of a data packet and its acknowledgement."""
     crossings = 2 * path.crossing_ps(packet_bytes) + 2 * path.crossing_ps(ack_bytes)
     return crossings + 2 * path.switch_ps + path.host_ps
 
 
-def filling_window(path: Path, packet_bytes: int) -> int:
+def filling_window(path: SlowestPath, packet_bytes: int) -> int:
     """Return the fewest slots that keep the slowest link busy: round trip over packet time."""
     return -(-aggregation_round_trip_ps(path, packet_bytes) // path.slowest_ps(packet_bytes))
 

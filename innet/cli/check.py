@@ -1,0 +1,26 @@
+"""`innet check`: validate a scenario and say what it will run."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def check(
+    scenario: Annotated[Path, typer.Argument(help="Scenario file (YAML).")],
+    overrides: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="KEY=VALUE", help="Override a key; may be repeated."),
+    ] = None,
+    show: Annotated[
+        bool, typer.Option("--show", help="Print every point with all defaults written out.")
+    ] = False,
+) -> None:
+    """Validate a scenario and say what it will run."""
+    from innet.scenario.describe import describe, describe_resolved
+    from innet.scenario.load import load_scenario
+
+    loaded = load_scenario(scenario, overrides or ())
+    typer.echo(describe(loaded))
+    if show:
+        typer.echo(describe_resolved(loaded))

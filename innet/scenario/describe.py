@@ -1,0 +1,126 @@
+"""What a scenario will run, in words and numbers, before anything runs."""
+
+from collections.abc import Iterator
+
+import yaml
+
+from innet.scenario.build import (
+    VALUE_BYTES,
+    cable_of,
+    packet_bytes,
+    path_of,
+    should_check,
+)
+from innet.scenario.load import Point, expand
+from innet.scenario.quantities import shown
+from innet.scenario.schema import ITEM_BYTES, Scenario
+from innet.scenario.timers import filling_window
+from innet.units import format_duration, format_rate, format_size
+
+_LISTED_POINTS = 24
+
+
+def describe(scenario: Scenario) -> str:
+    """Return what will run: the points, and the derived numbers of each distinct setting.
+
+    Raises ConfigurationError when a file of `collective.tensors` is not there.
+    """
+    _refuse_missing_files(scenario)
+    points = expand(scenario)
+    runs = len(points) * len(scenario.algorithms)
+    if any("algorithms" in point.parameters for point in points):
+        runs = sum(len(point.scenario.algorithms) for point in points)
+    lines = [f"{scenario.name}: valid, {_count(len(points), 'point')}, {_count(runs, 'run')}"]
+    for index, point in enumerate(points[:_LISTED_POINTS]):
+        if point.parameters:
+            lines.append(f"point {index + 1}: {written_parameters(point)}")
+        lines.extend(f"  {name:12} {text}" for name, text in _facts(point.scenario))
+    if len(points) > _LISTED_POINTS:
+        lines.append(f"and {_count(len(points) - _LISTED_POINTS, 'more point')}")
+    return "\n".join(lines)
+
+
+def describe_resolved(scenario: Scenario) -> str:
+    """Return every point as a complete scenario file, defaults written out, as YAML documents."""
+    documents = [
+        (written_parameters(point), point.scenario.resolved()) for point in expand(scenario)
+    ]
+    return "\n".join(
+        f"--- # {title or 'the only point'}\n{yaml.safe_dump(document, sort_keys=False)}"
+        for title, document in documents
+    ).rstrip()
+
+
+def written_parameters(point: Point) -> str:
+    """Write a point's parameters as `topology.workers=16, topology.link.loss=0.001`."""
+    return ", ".join(
+        f"{key}={value if isinstance(value, str) else shown(value)}"
+        for key, value in point.parameters.items()
+    )
+
+
+def _refuse_missing_files(scenario: Scenario) -> None:
+    for path in scenario.tensor_files:
+        if not path.is_file():
+            raise scenario.origin.error(("collective", "tensors"), f"there is no file {path}")
+
+
+def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    yield "algorithms", ", ".join(scenario.algorithms)
+    yield "workers", _workers(scenario)
+    yield "link", _link(scenario)
+    yield "tensor", _tensor(scenario)
+    if "in_network" in scenario.algorithms:
+        yield "in_network", _pool(scenario)
+    if scenario.faults:
+        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
+
+
+def _workers(scenario: Scenario) -> str:
+    count = str(scenario.topology.workers)
+    if not scenario.workers:
+        return count
+    return f"{count}, of which {', '.join(map(str, sorted(scenario.workers)))} differ"
+
+
+def _link(scenario: Scenario) -> str:
+    link = scenario.topology.link
+    queue = "unlimited queue" if link.queue is None else f"queue {format_size(link.queue)}"
+    rate, delay = format_rate(link.rate), format_duration(link.delay)
+    return f"{rate}, {delay}, loss {link.loss:g}, {queue}"
+
+
+def _tensor(scenario: Scenario) -> str:
+    collective = scenario.collective
+    elements = collective.elements
+    if elements is None or collective.size is None:
+        files = scenario.tensor_files
+        return f"{collective.dtype} from {_count(len(files), 'file')}"
+    size = f"{format_size(collective.size)}, {elements} elements of {collective.dtype}"
+    if not should_check(scenario):
+        return f"{size}; timing only, nothing is summed"
+    memory = 2 * elements * ITEM_BYTES[collective.dtype] * scenario.topology.workers
+    return f"{size}; every result is checked (tensors and results take {_about(memory)})"
+
+
+def _pool(scenario: Scenario) -> str:
+    path = path_of(scenario, [cable_of(scenario, r) for r in range(scenario.topology.workers)])
+    elements, slots = scenario.collective.elements, scenario.switch.slots
+    needed = filling_window(path, packet_bytes(scenario))
+    memory = 2 * slots * scenario.packet.elements * VALUE_BYTES
+    parts = [f"packets of {packet_bytes(scenario)} B", f"{slots} slots ({needed} fill the link)"]
+    if elements is not None:
+        parts.insert(0, f"{-(-elements // scenario.packet.elements)} chunks a worker")
+    return ", ".join([*parts, f"switch memory {format_size(memory)}"])
+
+
+def _about(size: int) -> str:
+    """Write a size to three digits in a binary unit."""
+    for unit, scale in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if size >= scale:
+            return f"{size / scale:.3g} {unit}"
+    return f"{size} B"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
