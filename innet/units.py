@@ -173,6 +173,9 @@ def _bare(text: str) -> bool:
 
 
 def _shown(value: object) -> str:
+    """Write a value as YAML has it, cut where it is long."""
+    if value is None or isinstance(value, bool):
+        return {None: "null", True: "true", False: "false"}[value]
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= _LONGEST_TEXT else text[: _LONGEST_TEXT - 3] + "..."
 

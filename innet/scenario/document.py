@@ -2,7 +2,8 @@
 
 Scalars are YAML 1.2's, less what surprises: `true` and `false` are the only booleans (`yes`,
 `on` and `12:30` are texts), whole numbers are decimal without leading zeros, `1e-4` is a number.
-A key of digits is a whole number, quoted or not, as JSON has to quote it. Duplicate keys, anchors, aliases, merge keys, tags and several documents are refused.
+A key of digits is a whole number, quoted or not, since JSON has to quote it. Duplicate keys,
+anchors, aliases, merge keys, tags and several documents are refused.
 """
 
 import re

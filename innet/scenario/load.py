@@ -97,8 +97,8 @@ def _with_overrides(
             raise ConfigurationError(
                 "write key=value, for example --set topology.workers=16", file=option
             )
-        path = key_path(key)
         try:
+            path = key_path(key)
             value = read_document(text, option).value
             data = _without_swept(_replaced(data, path, value), key)
         except ConfigurationError as error:
@@ -116,7 +116,12 @@ def _new_paths(path: KeyPath, origin: Origin) -> list[KeyPath]:
 
 
 def key_path(key: str) -> KeyPath:
-    """Split a dotted key; what follows `sweep` is one key itself (`sweep.topology.workers`)."""
+    """Split a dotted key; what follows `sweep` is one key itself (`sweep.topology.workers`).
+
+    ValueError: an empty part.
+    """
+    if "" in key.split("."):
+        raise ValueError(f"'{key}' is not a dotted key such as topology.workers")
     parts: list[str | int] = [
         int(part) if part.isdecimal() and part.isascii() else part for part in key.split(".")
     ]
@@ -219,7 +224,11 @@ def _origin_at(origin: Origin, parameters: Mapping[str, object]) -> Origin:
         f"{key}={value if isinstance(value, str) else shown(value)}"
         for key, value in parameters.items()
     )
-    places = {key_path(key): origin.place(_swept_path(key, origin)) for key in parameters}
+    places = {
+        path: origin.place(_swept_path(key, origin))
+        for key in parameters
+        for path in _new_paths(key_path(key), origin)
+    }
     return origin.moved(places, told)
 
 

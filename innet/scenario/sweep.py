@@ -99,7 +99,8 @@ def _zip_axis(columns: object, problems: list[Problem]) -> Axis:
 def _values(
     path: tuple[str, ...], key: object, values: object, problems: list[Problem]
 ) -> tuple[object, ...]:
-    if not isinstance(key, str) or key.split(".")[0] in _FIXED:
+    parts = key.split(".") if isinstance(key, str) else [""]
+    if "" in parts or parts[0] in _FIXED:
         problems.append((path, f"{shown(key)} cannot be swept"))
     elif not isinstance(values, list | tuple) or not values:
         problems.append((path, f"{shown(values)} is not a list of values to sweep over"))
