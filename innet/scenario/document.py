@@ -18,7 +18,7 @@ from innet.scenario.located import KeyPath
 
 MAXIMUM_CHARACTERS = 2**20
 MAXIMUM_DEPTH = 20
-MAXIMUM_VALUES = 100_000
+MAXIMUM_VALUES = 30_000
 
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _REAL = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -157,5 +157,6 @@ class _Reader:
 
 
 def dotted(path: KeyPath) -> str | None:
-    """Write a path as `topology.link.rate`, None for the root."""
-    return ".".join(str(part) for part in path) or None
+    """Write a path as `topology.link.rate`, None for the root; never with a line break in it."""
+    parts = [str(part) for part in path]
+    return ".".join(part if part.isprintable() else repr(part) for part in parts) or None

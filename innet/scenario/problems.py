@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 from innet.errors import ConfigurationError
 from innet.scenario.document import dotted
 from innet.scenario.located import KeyPath
+from innet.scenario.quantities import shown
 
 Place = tuple[str, int | None]
 
@@ -101,7 +102,7 @@ def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
     keys = _keys(parent) if parent else []
     near = difflib.get_close_matches(str(path[-1]), keys, n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
-    return f"unknown key '{path[-1]}'; {hint}known keys here: {', '.join(keys)}"
+    return f"unknown key {shown(str(path[-1]))}; {hint}known keys here: {', '.join(keys)}"
 
 
 def _known_keys(path: KeyPath, model: type[BaseModel]) -> str:

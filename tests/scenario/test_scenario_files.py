@@ -337,7 +337,7 @@ def test_an_alias_bomb_is_refused_at_once():
         ("just text", "s.yaml:1: a scenario is a mapping of keys"),
         ("[" * 100_000, "s.yaml:1: nested deeper than 20 levels"),
         ("a: " + "x" * 2**20, "s.yaml: longer than 1048576 characters"),
-        ("a: [" + "1," * 110_000 + "]", "s.yaml:1: more than 100000 values"),
+        ("a: [" + "1," * 30_000 + "]", "s.yaml:1: more than 30000 values"),
         ("a: 'b", "s.yaml:1: not valid YAML: while scanning a quoted scalar"),
         ("\ta: 1", "s.yaml:1: not valid YAML: while scanning for the next token"),
     ],
