@@ -1,0 +1,224 @@
+"""The aggregation protocol as plain functions over flat sequences of integers.
+
+What a switch does with a contribution, what a worker does with a result, a call for help or
+a timeout. Nothing here knows a clock, a socket, a payload or a packet's bytes: the caller
+passes the time, moves the values as the returned flags say, and sends what follows. The
+functions use only integers, indexing and arithmetic, so that they run on lists and, compiled
+by Numba, on arrays.
+
+Words. A pool has `slots` slots with two *sets* each; the set of a slot has the index
+`set * slots + slot`. A chunk's *number* is its sequence number, 32 bits on the wire, counted
+over the life of the job. Published protocol: Sapio et al., "Scaling Distributed Machine
+Learning with In-Network Aggregation", NSDI 2021, algorithms 3 and 4. The guard and help are
+innet's own; docs/protocol.md explains both.
+"""
+
+from collections.abc import MutableSequence, Sequence
+
+Ints = MutableSequence[int]
+
+NUMBER_MASK = 0xFFFFFFFF
+HALF_RANGE = 0x80000000
+BITS_PER_WORD = 32  # contributions are marked in words as wide as a switch's registers
+
+# What switch_receive tells its caller to do with a contribution: flags.
+STORE = 1  # replace the set's values by the packet's
+ADD = 2  # add the packet's values to the set's
+COMPLETE = 4  # multicast the set's values
+UNICAST = 8  # send the set's values to this worker alone
+CALL_HELP = 16  # multicast a call for help with this number
+REPEAT = 32  # drop: already counted, and not complete
+STALE = 64  # drop: older than what the set holds
+
+
+def is_newer(number: int, than: int) -> bool:
+    """Serial-number arithmetic of RFC 1982 on 32 bits."""
+    ahead = (number - than) & NUMBER_MASK
+    return 0 < ahead < HALF_RANGE
+
+
+def words_per_set(workers: int) -> int:
+    """How many words mark the contributions of `workers` workers."""
+    return (workers + BITS_PER_WORD - 1) // BITS_PER_WORD
+
+
+def switch_receive(
+    bitmap: Ints,
+    count: Ints,
+    numbers: Ints,
+    workers: int,
+    words: int,
+    here: int,
+    other: int,
+    worker: int,
+    number: int,
+    guard: bool,
+    asks_help: bool,
+) -> int:
+    """Take a contribution of `worker` to set `here`, whose slot's other set is `other`.
+
+    `bitmap` holds `words` = words_per_set(workers) words a set, `count` the contributions
+    counted (equal to `workers` while the sum is complete), `numbers` what each set holds.
+    Returns flags.
+
+    Guarded, a set belongs to one number: a newer one starts it afresh, an older one is stale,
+    and an empty set takes any, so that wiped registers are as good as new. Published, a set is
+    told from its next use only by the worker's own progress: being counted in one set clears
+    its mark in the other.
+    """
+    word = here * words + worker // BITS_PER_WORD
+    bit = 1 << (worker % BITS_PER_WORD)
+    if guard and count[here] > 0 and numbers[here] != number:
+        if not is_newer(number, numbers[here]):
+            return STALE
+        count[here] = 0
+        for index in range(here * words, (here + 1) * words):
+            bitmap[index] = 0
+    if bitmap[word] & bit:
+        if count[here] == workers:
+            return UNICAST
+        return CALL_HELP if guard and asks_help else REPEAT
+    bitmap[word] |= bit
+    numbers[here] = number
+    if not guard:
+        bitmap[other * words + worker // BITS_PER_WORD] &= ~bit
+    return _count_contribution(count, workers, here)
+
+
+def _count_contribution(count: Ints, workers: int, here: int) -> int:
+    flags = ADD
+    if count[here] == 0 or count[here] == workers:  # empty, or left over from an earlier use
+        count[here] = 0
+        flags = STORE
+    count[here] += 1
+    return flags | COMPLETE if count[here] == workers else flags
+
+
+# --- Retransmission timeout -------------------------------------------------------------
+
+SMOOTHED, VARIATION, BACKOFF = 0, 1, 2  # places in a timer's state
+TIMER_STATE = 3
+MOST_DOUBLINGS = 20  # more would only overflow; the maximum is reached long before
+
+
+def rto_interval(
+    timer: Sequence[int],
+    at: int,
+    adaptive: bool,
+    initial: int,
+    minimum: int,
+    maximum: int,
+    tries: int,
+) -> int:
+    """How long to wait for an answer to a packet that has timed out `tries` times so far.
+
+    `timer[at:at + TIMER_STATE]` is the estimator's state. Adaptive, the interval is at least
+    twice the smoothed round trip: the variation of a self-clocked window is almost nothing, and
+    one late packet must not look like a loss. A back-off lasts until a packet that was sent
+    once is answered (Karn), so that an interval below the real round trip cannot livelock.
+    """
+    interval = initial
+    doublings = tries
+    if adaptive:
+        if timer[at + SMOOTHED] > 0:
+            margin = max(4 * timer[at + VARIATION], timer[at + SMOOTHED])
+            interval = max(minimum, timer[at + SMOOTHED] + margin)
+        doublings = max(doublings, timer[at + BACKOFF])
+    return min(maximum, interval << min(doublings, MOST_DOUBLINGS))
+
+
+def rto_sample(timer: Ints, at: int, sample: int) -> None:
+    """Take the round-trip time of a packet that was sent once (RFC 6298, integer shifts)."""
+    if timer[at + SMOOTHED] == 0:
+        timer[at + SMOOTHED] = max(sample, 1)
+        timer[at + VARIATION] = sample >> 1
+    else:
+        error = sample - timer[at + SMOOTHED]
+        timer[at + VARIATION] += (abs(error) - timer[at + VARIATION]) >> 2
+        timer[at + SMOOTHED] = max(timer[at + SMOOTHED] + (error >> 3), 1)
+    timer[at + BACKOFF] = 0
+
+
+def rto_back_off(timer: Ints, at: int, tries: int) -> None:
+    """Remember that a packet has now timed out `tries` times."""
+    timer[at + BACKOFF] = max(timer[at + BACKOFF], tries)
+
+
+# --- Worker -----------------------------------------------------------------------------
+
+IDLE = -1  # a slot with no packet outstanding
+
+
+def worker_send(
+    chunk: Ints,
+    numbers: Ints,
+    tries: Ints,
+    sent_at: Ints,
+    slot: int,
+    next_chunk: int,
+    number: int,
+    now: int,
+) -> None:
+    """Note that `slot` now carries `next_chunk` of the tensor, under `number`, sent at `now`."""
+    chunk[slot] = next_chunk
+    numbers[slot] = number
+    tries[slot] = 0
+    sent_at[slot] = now
+
+
+def worker_result(
+    chunk: Ints,
+    numbers: Sequence[int],
+    sets: Ints,
+    tries: Sequence[int],
+    sent_at: Sequence[int],
+    kept_chunk: Ints,
+    kept_number: Ints,
+    timer: Ints,
+    at: int,
+    slot: int,
+    in_set: int,
+    number: int,
+    now: int,
+) -> int:
+    """Take a result for `slot`; return the chunk it completes, or IDLE if it is stale.
+
+    A result counts only if it carries the set and the number that the slot waits for. The
+    slot's next chunk will use the other set; what was contributed is kept for calls for help.
+    """
+    done = chunk[slot]
+    if done == IDLE or numbers[slot] != number or sets[slot] != in_set:
+        return IDLE
+    if tries[slot] == 0:
+        rto_sample(timer, at, now - sent_at[slot])
+    chunk[slot] = IDLE
+    sets[slot] = 1 - in_set
+    kept_chunk[slot] = done
+    kept_number[slot] = number
+    return done
+
+
+def worker_timeout(tries: Ints, timer: Ints, at: int, slot: int) -> int:
+    """Count a timeout of `slot`'s packet; return how many it has had."""
+    tries[slot] += 1
+    rto_back_off(timer, at, tries[slot])
+    return tries[slot]
+
+
+def worker_helps(
+    kept_chunk: Sequence[int],
+    kept_number: Sequence[int],
+    sets: Sequence[int],
+    slot: int,
+    in_set: int,
+    number: int,
+) -> int:
+    """The chunk to contribute again on a call for help, or IDLE to ignore the call.
+
+    Only the last chunk that `slot` completed can be asked for: whoever still waits for it keeps
+    the others from completing the next one. A worker that waits for the chunk itself ignores
+    the call, since its own timer repeats the packet.
+    """
+    if kept_chunk[slot] == IDLE or kept_number[slot] != number or sets[slot] == in_set:
+        return IDLE
+    return kept_chunk[slot]

@@ -1,0 +1,329 @@
+"""A worker of an aggregation job as a machine: one tensor after another over a pool of slots.
+
+A tensor of `blocks` blocks is sent as `chunks` chunks. Integers: chunk c carries block c.
+Floats (an *exponent round* first): each chunk carries the exponent of the block that follows
+it on its slot, so that the first chunk of every slot carries no values and chunk c carries
+block c - window. At most `window` = min(slots, blocks) chunks are outstanding, one a slot, and
+the result of one sends the next on the same slot in its other set.
+
+Slots are used in turn from one tensor to the next and keep their sets: a tensor that began
+again at set 0 of slot 0 could be answered with the sum of an earlier one. Numbers count the
+chunks of the whole life of the job.
+"""
+
+from typing import Protocol
+
+from innet.protocol.endpoint import (
+    HELP,
+    RESULT,
+    UPDATE,
+    AggregationPacket,
+    CollectiveDone,
+    Event,
+    HelpGiven,
+    Retransmitted,
+    StaleDropped,
+    Values,
+)
+from innet.protocol.transitions import (
+    IDLE,
+    NUMBER_MASK,
+    TIMER_STATE,
+    rto_interval,
+    worker_helps,
+    worker_result,
+    worker_send,
+    worker_timeout,
+)
+
+SWITCH = 0  # the only destination of a worker's packets
+NEVER = 1 << 62
+TRIES_BEFORE_HELP = 2  # from the third sending on, a repeat asks for help
+
+
+class Blocks(Protocol):
+    """The worker's side of a tensor, in blocks of one packet's values."""
+
+    def exponent(self, block: int) -> int:
+        """The exponent of this worker's values of a block."""
+
+    def values(self, block: int, exponent: int) -> Values:
+        """This worker's contribution, scaled for the largest exponent of all workers."""
+
+    def store(self, block: int, values: Values, exponent: int) -> None:
+        """Keep the sum of a block; values beyond the tensor's end have no meaning."""
+
+
+class Timeout:
+    """How a worker's retransmission timer is set (see plan.Rto); times in picoseconds."""
+
+    def __init__(self, adaptive: bool, initial: int, minimum: int, maximum: int) -> None:
+        self.adaptive = adaptive
+        self.initial = initial
+        self.minimum = minimum
+        self.maximum = maximum
+
+
+class _Tensor:
+    """Where a tensor stands: its blocks, its first number and slot, what is left."""
+
+    def __init__(
+        self, blocks: int, source: Blocks | None, slots: int, exponent_round: bool
+    ) -> None:
+        self.source = source
+        self.blocks = blocks
+        self.window = min(slots, blocks)
+        self.lead = self.window if exponent_round else 0
+        self.chunks = blocks + self.lead
+        self.left = self.chunks
+        self.exponents = [0] * blocks if exponent_round and source is not None else []
+
+    def contribution(self, chunk: int) -> tuple[int, Values | None]:
+        """The exponent and the values that `chunk` carries."""
+        if self.source is None:
+            return 0, None
+        exponent = self.source.exponent(chunk) if self.lead and chunk < self.blocks else 0
+        block = chunk - self.lead
+        if block < 0:
+            return exponent, None
+        scaled_for = self.exponents[block] if self.lead else 0
+        return exponent, self.source.values(block, scaled_for)
+
+    def take(self, chunk: int, packet: AggregationPacket) -> None:
+        """Keep what the result of `chunk` brings."""
+        if self.source is None:
+            return
+        if self.lead and chunk < self.blocks:
+            self.exponents[chunk] = packet.exponent
+        block = chunk - self.lead
+        if block >= 0 and packet.values is not None:
+            self.source.store(block, packet.values, self.exponents[block] if self.lead else 0)
+
+
+class AggregationWorker:
+    """One worker's machine for the slots first_slot .. first_slot + slots - 1 of a job.
+
+    A worker with several cores has one machine a core, each with its share of the slots.
+    """
+
+    def __init__(
+        self,
+        worker: int,
+        slots: int,
+        timeout: Timeout,
+        *,
+        guard: bool = True,
+        job: int = 0,
+        first_slot: int = 0,
+        first_number: int = 0,
+    ) -> None:
+        self.worker = worker
+        self.slots = slots
+        self.guard = guard
+        self.job = job
+        self.first_slot = first_slot
+        self.retransmissions = 0
+        self.timeouts = 0
+        self.stale = 0
+        self.helps_answered = 0
+        self._timeout = timeout
+        self._next_number = first_number
+        self._next_slot = first_number % slots
+        self._chunk = [IDLE] * slots
+        self._numbers = [0] * slots
+        self._sets = [self._set_of(slot, first_number) for slot in range(slots)]
+        self._tries = [0] * slots
+        self._sent_at = [0] * slots
+        self._deadlines = [NEVER] * slots
+        self._kept_chunk = [IDLE] * slots
+        self._kept_number = [0] * slots
+        self._kept_tensor: list[_Tensor | None] = [None] * slots
+        self._timer = [0] * TIMER_STATE
+        self._earliest = NEVER
+        self._tensor = _Tensor(0, None, slots, False)
+        self._elements = 0
+        self._outbox: list[tuple[int, AggregationPacket]] = []
+        self._events: list[Event] = []
+
+    def _set_of(self, slot: int, first_number: int) -> int:
+        """The set that a slot would use next after `first_number` chunks without a pause."""
+        turns = first_number // self.slots + (slot < first_number % self.slots)
+        return turns % 2
+
+    @property
+    def finished(self) -> bool:
+        """Whether no chunk of the current tensor is left."""
+        return self._tensor.left == 0
+
+    def all_reduce(
+        self,
+        elements: int,
+        blocks: int,
+        now: int,
+        source: Blocks | None = None,
+        exponent_round: bool = False,
+    ) -> None:
+        """Start the next tensor: send its first window. `source` is None for timing only."""
+        if not self.finished:
+            raise ValueError("the job's last tensor is not finished")
+        self._elements = elements
+        self._first_number = self._next_number
+        self._first_slot_of_tensor = self._next_slot
+        self._tensor = tensor = _Tensor(blocks, source, self.slots, exponent_round)
+        self._next_number += tensor.chunks
+        self._next_slot = (self._next_slot + blocks) % self.slots
+        if tensor.chunks == 0:
+            self._events.append(CollectiveDone(elements))
+        for chunk in range(tensor.window):
+            self._send((self._first_slot_of_tensor + chunk) % self.slots, chunk, now)
+
+    def _send(self, slot: int, chunk: int, now: int) -> None:
+        number = (self._first_number + chunk) & NUMBER_MASK
+        worker_send(
+            self._chunk, self._numbers, self._tries, self._sent_at, slot, chunk, number, now
+        )
+        self._arm(slot, now)
+        exponent, values = self._tensor.contribution(chunk)
+        self._outbox.append(
+            (
+                SWITCH,
+                AggregationPacket(
+                    UPDATE,
+                    self.job,
+                    self.worker,
+                    self.first_slot + slot,
+                    self._sets[slot],
+                    number,
+                    False,
+                    exponent,
+                    values,
+                ),
+            )
+        )
+
+    def _arm(self, slot: int, now: int) -> None:
+        timeout = self._timeout
+        deadline = now + rto_interval(
+            self._timer,
+            0,
+            timeout.adaptive,
+            timeout.initial,
+            timeout.minimum,
+            timeout.maximum,
+            self._tries[slot],
+        )
+        self._deadlines[slot] = deadline
+        if deadline < self._earliest:
+            self._earliest = deadline
+
+    def receive(self, packet: AggregationPacket, now: int) -> None:
+        """Take a result or a call for help; whatever is not for this job is stale."""
+        slot = packet.slot - self.first_slot
+        if packet.job != self.job or not 0 <= slot < self.slots:
+            self._drop(packet)
+        elif packet.kind == RESULT:
+            self._result(packet, slot, now)
+        elif packet.kind == HELP:
+            self._help(packet, slot)
+        else:
+            self._drop(packet)
+
+    def _drop(self, packet: AggregationPacket) -> None:
+        self.stale += 1
+        self._events.append(StaleDropped(packet.slot, packet.number))
+
+    def _result(self, packet: AggregationPacket, slot: int, now: int) -> None:
+        chunk = worker_result(
+            self._chunk,
+            self._numbers,
+            self._sets,
+            self._tries,
+            self._sent_at,
+            self._kept_chunk,
+            self._kept_number,
+            self._timer,
+            0,
+            slot,
+            packet.set,
+            packet.number,
+            now,
+        )
+        if chunk == IDLE:
+            self._drop(packet)
+            return
+        tensor = self._tensor
+        self._kept_tensor[slot] = tensor
+        tensor.take(chunk, packet)
+        tensor.left -= 1
+        if chunk + tensor.window < tensor.chunks:
+            self._send(slot, chunk + tensor.window, now)
+        else:
+            self._deadlines[slot] = NEVER
+            if tensor.left == 0:
+                self._events.append(CollectiveDone(self._elements))
+
+    def _help(self, packet: AggregationPacket, slot: int) -> None:
+        chunk = worker_helps(
+            self._kept_chunk, self._kept_number, self._sets, slot, packet.set, packet.number
+        )
+        tensor = self._kept_tensor[slot]
+        if chunk == IDLE or tensor is None:
+            return
+        self.helps_answered += 1
+        exponent, values = tensor.contribution(chunk)
+        again = packet._replace(kind=UPDATE, worker=self.worker, exponent=exponent, values=values)
+        self._outbox.append((SWITCH, again))
+        self._events.append(HelpGiven(packet.slot, packet.number))
+
+    def packets_to_send(self) -> list[tuple[int, AggregationPacket]]:
+        """Take out the packets to send to the switch now, in order."""
+        outbox = self._outbox
+        if outbox:
+            self._outbox = []
+        return outbox
+
+    def next_deadline(self) -> int | None:
+        """No later than the first timeout that is due; None when nothing is outstanding."""
+        return None if self._earliest == NEVER else self._earliest
+
+    def handle_timeout(self, now: int) -> None:
+        """Send again, in order of slot, every packet whose answer is overdue."""
+        self._earliest = NEVER
+        for slot, deadline in enumerate(self._deadlines):
+            if deadline <= now:
+                self._repeat(slot, now)
+            elif deadline < self._earliest:
+                self._earliest = deadline
+
+    def _repeat(self, slot: int, now: int) -> None:
+        tries = worker_timeout(self._tries, self._timer, 0, slot)
+        self.timeouts += 1
+        self.retransmissions += 1
+        self._arm(slot, now)
+        exponent, values = self._tensor.contribution(self._chunk[slot])
+        number = self._numbers[slot]
+        packet = AggregationPacket(
+            UPDATE,
+            self.job,
+            self.worker,
+            self.first_slot + slot,
+            self._sets[slot],
+            number,
+            self.guard and tries >= TRIES_BEFORE_HELP,
+            exponent,
+            values,
+        )
+        self._outbox.append((SWITCH, packet))
+        self._events.append(Retransmitted(packet.slot, number, tries))
+
+    def next_event(self) -> Event | None:
+        """Take out the oldest event, None when there is none."""
+        return self._events.pop(0) if self._events else None
+
+    def waiting(self) -> list[tuple[int, int, int, int]]:
+        """What is outstanding: (slot, set, number, timeouts so far), in order of slot."""
+        return [
+            (self.first_slot + slot, self._sets[slot], self._numbers[slot], self._tries[slot])
+            for slot in range(self.slots)
+            if self._chunk[slot] != IDLE
+        ]
