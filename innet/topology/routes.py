@@ -8,7 +8,8 @@ from innet.topology.graph import Graph
 def shortest_routes(graph: Graph, hosts: Sequence[int]) -> tuple[tuple[int, ...], ...]:
     """Return routes[node][rank], a link's index, or -1 where there is none (at the host itself).
 
-    `hosts[rank]` is the node of a rank. Fewest links win; ties go, in a fixed order, to what the search from the host meets first.
+    `hosts[rank]` is the node of a rank. Fewest links win; ties go, in a
+    fixed order, to what the search from the host meets first.
     """
     towards = [_links_towards(graph, host) for host in hosts]
     return tuple(
