@@ -1,0 +1,94 @@
+"""What limited a run, by rules over its plan and trace, and what would help.
+
+Each burden costs the difference between two estimates (`estimate.py`): the run with it and
+without it. Loss recovery costs what the trace took beyond the loss-free estimate, if anything
+was sent again; it is called queue when the queues dropped more packets than the links lost.
+The largest cost wins when it is at least 5 % of the run; if none is, the run is limited by the
+link, or by latency when packets crossing the network take longer than the data on the links.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from innet.metrics import advice
+from innet.metrics.estimate import Burden, aggregation_ps
+from innet.metrics.message_estimate import schedule_ps
+from innet.metrics.traffic import finish_time_ps, packets_dropped, retransmissions
+from innet.plan.plan import Plan
+from innet.trace.records import Trace
+
+Limit = Literal["link", "window", "host", "loss recovery", "straggler", "queue", "latency"]
+
+# A burden below this share of the run is not worth naming: removing it would hardly show.
+NOTICEABLE = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """What limited a run; `because` and `help` are sentences with numbers for people."""
+
+    limited_by: Limit
+    because: str
+    help: str
+
+
+def diagnose(plan: Plan, trace: Trace) -> Diagnosis:
+    """Return what limited a finished run."""
+    costs = burden_costs_ps(plan, trace)
+    limit = limiting(finish_time_ps(plan, trace), costs)
+    because, helps = advice.sentences(limit, plan, trace, costs.get(limit, 0))
+    return Diagnosis(limit, because, helps)
+
+
+def limiting(time_ps: int, costs_ps: dict[Limit, int]) -> Limit:
+    """Return what limited a run of `time_ps`, given what each burden costs."""
+    removable = {limit: cost for limit, cost in costs_ps.items() if limit != "latency"}
+    worst = max(removable, key=lambda limit: removable[limit], default=None)
+    if worst is not None and removable[worst] > NOTICEABLE * time_ps:
+        return worst
+    return "latency" if 2 * costs_ps.get("latency", 0) >= time_ps else "link"
+
+
+def burden_costs_ps(plan: Plan, trace: Trace) -> dict[Limit, int]:
+    """Return what each burden costs the run, in ps; only `latency` is never removable."""
+    whole = loss_free_ps(plan)
+    latency = whole - loss_free_ps(plan, Burden.LATENCY)
+    costs: dict[Limit, int] = {
+        "straggler": _pauses_ps(plan)
+        + max(whole - loss_free_ps(plan, burden) for burden in _OF_ONE_MEMBER),
+        "window": whole - loss_free_ps(plan, Burden.WINDOW),
+        "host": whole - loss_free_ps(plan, Burden.HOST),
+        "latency": latency,
+    }
+    if retransmissions(trace):
+        recovery = finish_time_ps(plan, trace) - whole - _pauses_ps(plan)
+        costs[_kind_of_recovery(trace)] = max(0, recovery)
+    return costs
+
+
+def loss_free_ps(plan: Plan, without: Burden | None = None) -> int:
+    """Return the estimated loss-free time of a plan, in ps from time 0."""
+    if plan.aggregation is not None:
+        return aggregation_ps(plan, plan.aggregation, without)
+    assert plan.schedule is not None
+    assert plan.stream is not None
+    return schedule_ps(plan, plan.schedule, plan.stream, without)
+
+
+_OF_ONE_MEMBER = (Burden.LATE_START, Burden.SLOW_MEMBER)
+
+
+def _kind_of_recovery(trace: Trace) -> Limit:
+    by_queue = sum(record.queue_dropped for record in trace.links)
+    return "queue" if 2 * by_queue > packets_dropped(trace) else "loss recovery"
+
+
+def _pauses_ps(plan: Plan) -> int:
+    """Return how long worker faults held the run up, were nothing else to do meanwhile."""
+    workers = {host.node for host in plan.hosts[: plan.workers]}
+    lost = [
+        fault.for_ps if fault.verb == "pause" else fault.at_ps + fault.for_ps
+        for fault in plan.node_faults
+        if fault.node in workers
+    ]
+    return max(lost, default=0)

@@ -1,0 +1,93 @@
+"""The estimate of point-to-point schedules, on rings small enough to reckon by hand."""
+
+from dataclasses import replace
+
+import pytest
+from made_traces import plan_of, trace_of
+
+from innet.collectives.schedule import Message, Schedule
+from innet.metrics.diagnosis import diagnose, loss_free_ps
+from innet.metrics.estimate import Burden
+from innet.plan.plan import Stream
+
+PACKET_PS = 819_200  # 1024 B at 10 Gbps
+LATENCY_PS = 2 * 10**6
+
+
+def ring(workers):
+    messages = [
+        Message(step, rank, (rank + 1) % workers, (rank - step) % workers, 1, step < workers - 1)
+        for step in range(2 * (workers - 1))
+        for rank in range(workers)
+    ]
+    return Schedule("ring", workers, workers, workers, tuple(messages))
+
+
+def ring_plan(*overrides, window=4096):
+    """A ring of 1 MiB among 4 workers, so 256 packets a message."""
+    return replace(
+        plan_of(*overrides),
+        algorithm="ring",
+        aggregation=None,
+        schedule=ring(4),
+        stream=Stream(1024, 0, 0, window, "selective_repeat"),
+    )
+
+
+def test_a_step_takes_its_packets_one_store_and_forward_and_the_latency():
+    assert loss_free_ps(ring_plan()) == 6 * (257 * PACKET_PS + LATENCY_PS)
+
+
+def test_without_latency_only_packets_remain():
+    assert loss_free_ps(ring_plan(), Burden.LATENCY) == 6 * 257 * PACKET_PS
+
+
+def test_a_window_below_the_round_trip_is_named():
+    plan = ring_plan(window=4)
+    found = diagnose(plan, trace_of(plan, loss_free_ps(plan)))
+    # A data packet crosses in 3638.4 ns, its free acknowledgement in 2000 ns.
+    assert found.limited_by == "window"
+    assert "message.window: 7" in found.help
+
+
+def test_a_window_of_the_round_trip_costs_nothing():
+    assert loss_free_ps(ring_plan(window=7)) == loss_free_ps(ring_plan())
+
+
+def test_a_late_worker_holds_the_ring_up():
+    plan = ring_plan("workers.1.start=5 ms")
+    found = diagnose(plan, trace_of(plan, loss_free_ps(plan)))
+    assert found.limited_by == "straggler"
+    assert "Worker 1 started 5 ms" in found.because
+
+
+def test_a_slow_link_holds_the_ring_up():
+    plan = ring_plan("workers.1.link.rate=1 Gbps")
+    found = diagnose(plan, trace_of(plan, loss_free_ps(plan)))
+    assert found.limited_by == "straggler"
+
+
+def test_small_blocks_are_limited_by_latency():
+    plan = ring_plan("collective.size=64 B")
+    found = diagnose(plan, trace_of(plan, loss_free_ps(plan)))
+    assert found.limited_by == "latency"
+    assert "now 1 us" in found.help
+
+
+def test_steps_that_wait_for_each_other_leave_links_idle():
+    plan = ring_plan()
+    time = loss_free_ps(plan)
+    links = {link: {"busy_ps": time // 3} for link in range(8)}
+    found = diagnose(plan, trace_of(plan, time, links=links))
+    assert found.limited_by == "link"
+    assert "steps wait for each other" in found.help
+
+
+@pytest.mark.parametrize(("cores", "limit"), [(1, "host"), (4, "link")])
+def test_slow_hosts_are_named_unless_cores_make_up_for_it(cores, limit):
+    plan = ring_plan("host.receive=2 us", f"host.cores={cores}")
+    assert diagnose(plan, trace_of(plan, loss_free_ps(plan))).limited_by == limit
+
+
+def test_an_empty_tensor_takes_no_time():
+    assert loss_free_ps(ring_plan("collective.size=0 B")) == 0
