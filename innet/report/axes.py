@@ -1,0 +1,156 @@
+"""Scales, ticks and their labels, with units that fit the values."""
+
+from collections.abc import Callable, Sequence
+from math import floor, log10
+from typing import Any
+
+from innet.report.series import Axis, Chart, Measure, Quantity
+from innet.units import format_duration, format_rate, format_size
+
+Mapper = Callable[[float], float]
+
+_LOG_RANGE = 8.0
+_TITLES: dict[Measure, str] = {
+    "time": "time",
+    "algbw": "algorithm bandwidth (GB/s)",
+    "busbw": "bus bandwidth (GB/s)",
+    "rate": "aggregated elements/s",
+}
+_KEY_TITLES = {
+    "collective.size": "tensor size",
+    "topology.workers": "workers",
+    "topology.link.loss": "packet loss, each link direction",
+    "switch.slots": "slots (window of in-network aggregation)",
+    "message.window": "window (packets of one stream)",
+    "topology.link.rate": "link rate",
+    "topology.link.delay": "propagation delay of a link",
+    "packet.elements": "elements a packet",
+}
+
+
+def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Mapper:  # noqa: ANN401
+    """Scale and tick the x axis, `room` characters wide; return where a value is drawn.
+
+    A zero on a log axis (no loss) is drawn one decade below the smallest other value.
+    """
+    from matplotlib.ticker import FixedLocator, NullLocator
+
+    points = sorted(set(values))
+    logarithmic = axis.quantity != "category" and _wants_log(points)
+    positions = {value: value for value in points}
+    if logarithmic and points[0] == 0:
+        positions[0.0] = points[1] / 10
+    if logarithmic:
+        axes.set_xscale("log", base=10 if axis.quantity == "loss" else 2)
+        axes.set_xlim(*_log_limits(positions.values()))
+    shown = _thinned(points, axis, room)
+    axes.xaxis.set_major_locator(FixedLocator([positions[value] for value in shown]))
+    axes.xaxis.set_minor_locator(NullLocator())
+    axes.set_xticklabels([_x_label(value, axis) for value in shown])
+    if logarithmic and points[0] == 0:
+        _mark_break(axes, positions[0.0], points[1])
+    if axis.quantity == "category":
+        axes.set_xlim(points[0] - 0.3, points[-1] + 0.3)
+    return lambda value: positions[value]
+
+
+def set_y_axis(axes: Any, chart: Chart, values: Sequence[float]) -> None:  # noqa: ANN401
+    """Scale and tick the y axis: time logarithmic when it spans a decade, rates from 0."""
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+    low, high = min(values), max(values)
+    if chart.measure == "time" and low > 0 and high / low > _LOG_RANGE:
+        axes.set_yscale("log")
+        few = log10(high / low) < 2.5
+        axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
+        axes.yaxis.set_minor_formatter(NullFormatter())
+    else:
+        axes.set_ylim(0, high * 1.08 or 1)
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: y_label(value, chart.measure)))
+
+
+def y_title(measure: Measure, equivalent: bool) -> str:
+    """Return the y axis' title; `equivalent` says that in-network runs are shown."""
+    note = "\n(in-network: equivalent)" if measure == "busbw" and equivalent else ""
+    return _TITLES[measure] + note
+
+
+def x_title(axis: Axis) -> str:
+    """Return the x axis' title."""
+    return _KEY_TITLES.get(axis.key or "", axis.key or "")
+
+
+def y_label(value: float, measure: Measure) -> str:
+    """Write a value of the y axis."""
+    if value == 0:
+        return "0"
+    if measure == "time":
+        return format_duration(round(value), 3)
+    if measure == "rate":
+        return _si(value)
+    return f"{value / 8e9:.3g}"
+
+
+def _x_label(value: float, axis: Axis) -> str:
+    if axis.quantity == "category":
+        return axis.labels[int(value)]
+    return _quantity_label(value, axis.quantity)
+
+
+def _quantity_label(value: float, quantity: Quantity) -> str:
+    if quantity == "size":
+        return format_size(round(value))
+    if quantity == "rate":
+        return format_rate(round(value), 4)
+    if quantity == "duration":
+        return format_duration(round(value), 4)
+    if quantity == "loss" and 0 < value < 0.001:
+        exponent = floor(log10(value) + 1e-9)
+        mantissa = value / 10**exponent
+        power = f"10$^{{{exponent}}}$"
+        return power if f"{mantissa:.3g}" == "1" else f"{mantissa:.3g}·{power}"
+    return f"{value:.6g}"
+
+
+def _si(value: float) -> str:
+    for scale, prefix in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= scale:
+            return f"{value / scale:.4g} {prefix}"
+    return f"{value:.4g}"
+
+
+def _wants_log(points: Sequence[float]) -> bool:
+    """Say whether values spread over factors, not steps: log axes belong to those."""
+    positive = [value for value in points if value > 0]
+    return len(positive) > 1 and points[0] >= 0 and positive[-1] / positive[0] > _LOG_RANGE / 2
+
+
+def _log_limits(positions: Any) -> tuple[float, float]:  # noqa: ANN401
+    low, high = min(positions), max(positions)
+    margin = (high / low) ** 0.04
+    return low / margin, high * margin
+
+
+def _thinned(points: Sequence[float], axis: Axis, room: int) -> list[float]:
+    """Keep as many ticks as fit into `room` characters, evenly, with the first one."""
+    for step in range(1, len(points)):
+        shown = points[::step]
+        if sum(len(_x_label(value, axis).strip("$")) + 2 for value in shown) <= room:
+            return list(shown)
+    return list(points[:1])
+
+
+def _mark_break(axes: Any, zero: float, following: float) -> None:  # noqa: ANN401
+    """Draw the two strokes that say that the axis jumps to 0."""
+    transform = axes.get_xaxis_transform()
+    for shift in (0.45, 0.52):
+        place = zero * (following / zero) ** shift
+        width = (following / zero) ** 0.03
+        axes.plot(
+            [place / width, place * width],
+            [-0.02, 0.02],
+            transform=transform,
+            color="black",
+            linewidth=0.7,
+            clip_on=False,
+        )

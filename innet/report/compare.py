@@ -1,0 +1,150 @@
+"""What changed between two runs of scenarios: the configuration, and every time."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rich.text import Text
+
+from innet.metrics.figures import RunSummary
+from innet.report.numbers import short_duration, short_parameter
+from innet.report.results import Results, StoredRun
+
+_GAP = "  "
+_IGNORED = ("name",)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A key of the resolved scenarios that differs; None where it is not there."""
+
+    key: str
+    before: Any
+    after: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """The same algorithm at the same point in both runs; None where one lacks it."""
+
+    point: str
+    algorithm: str
+    before: RunSummary | None
+    after: RunSummary | None
+
+
+def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
+    """Return the differences of two manifests' resolved scenarios, by dotted key."""
+    old = dict(_flattened(before["scenario"]["resolved"]))
+    new = dict(_flattened(after["scenario"]["resolved"]))
+    keys = list(dict.fromkeys([*old, *new]))
+    return [
+        Change(key, old.get(key), new.get(key))
+        for key in keys
+        if old.get(key) != new.get(key) and key not in _IGNORED
+    ]
+
+
+def pairs(before: Results, after: Results) -> list[Pair]:
+    """Return all runs of both results, matched by swept values and algorithm.
+
+    Where the swept keys differ, only the keys that both runs sweep are compared; a point that
+    this does not make unique is matched with the first.
+    """
+    common = _swept(before) & _swept(after)
+    old, new = _by_place(before, common), _by_place(after, common)
+    places = list(dict.fromkeys([*old, *new]))
+    return [Pair(*place, old.get(place), new.get(place)) for place in places]
+
+
+def compare_lines(before: StoredRun, after: StoredRun) -> list[Text]:
+    """Return the comparison, a Text a line: configuration first, then every time."""
+    lines = [Text(f"# A: {before.folder}   B: {after.folder}", "bold"), Text()]
+    found = changes(before.manifest, after.manifest)
+    told = [f"{each.key}: {_shown(each.before)} -> {_shown(each.after)}" for each in found]
+    lines += map(Text, told or ["The scenarios are the same."])
+    lines.append(Text())
+    matched = pairs(before.results, after.results)
+    lines += _aligned(_pair_rows([pair for pair in matched if pair.before and pair.after]))
+    for name, alone in (
+        ("A", [pair for pair in matched if pair.after is None]),
+        ("B", [pair for pair in matched if pair.before is None]),
+    ):
+        if alone:
+            algorithms = ", ".join(dict.fromkeys(pair.algorithm for pair in alone))
+            lines.append(Text(f"only in {name}: {len(alone)} runs ({algorithms})"))
+    return lines
+
+
+def _pair_rows(found: list[Pair]) -> Iterator[tuple[str, ...]]:
+    yield ("point", "algorithm", "time A", "time B", "B/A", "resent A", "resent B", "limited by")
+    for pair in found:
+        assert pair.before is not None
+        assert pair.after is not None
+        yield (
+            pair.point,
+            pair.algorithm,
+            short_duration(pair.before.time_ps),
+            short_duration(pair.after.time_ps),
+            _ratio(pair.before, pair.after),
+            str(pair.before.retransmissions),
+            str(pair.after.retransmissions),
+            " -> ".join(dict.fromkeys((pair.before.limited_by, pair.after.limited_by))),
+        )
+
+
+def _ratio(before: RunSummary, after: RunSummary) -> str:
+    if before.time_ps == after.time_ps:
+        return "="
+    return f"{after.time_ps / before.time_ps:.4g}" if before.time_ps else "-"
+
+
+def _aligned(rows: Iterator[tuple[str, ...]]) -> list[Text]:
+    """Align the columns; the first ones' texts to the left, numbers to the right."""
+    table = list(rows)
+    columns = list(zip(*table, strict=True))
+    kept = [place for place, column in enumerate(columns) if any(column[1:])]
+    lines = []
+    for row in table:
+        cells = []
+        for place in kept:
+            width = max(map(len, columns[place]))
+            text = place < 2 or place == len(row) - 1
+            cells.append(row[place].ljust(width) if text else row[place].rjust(width))
+        lines.append(_GAP.join(cells).rstrip())
+    return [Text(line, "" if place else "bold") for place, line in enumerate(lines)]
+
+
+def _swept(results: Results) -> frozenset[str]:
+    return frozenset(key for point in results.points for key in point.parameters)
+
+
+def _by_place(results: Results, keys: frozenset[str]) -> dict[tuple[str, str], RunSummary]:
+    found: dict[tuple[str, str], RunSummary] = {}
+    for point in results.points:
+        told = ", ".join(
+            f"{key}={short_parameter(value)}"
+            for key, value in point.parameters.items()
+            if key in keys
+        )
+        for run in point.runs:
+            found.setdefault((told, run.algorithm), run)
+    return found
+
+
+def _flattened(document: object, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    if isinstance(document, Mapping) and document:
+        for key, value in document.items():
+            yield from _flattened(value, f"{prefix}.{key}" if prefix else str(key))
+    else:
+        yield prefix, document
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return "-"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(_shown, value)) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{key}: {_shown(item)}" for key, item in value.items()) + "}"
+    return short_parameter(value)

@@ -1,0 +1,39 @@
+"""Draw run directories into files; where they go and what they are called."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from innet.report.files import PLOTS
+from innet.report.plot import plot_format, write_plot
+from innet.report.results import StoredRun, read_run
+from innet.report.series import SHORT_NAMES, Chart, Measure, choose_chart
+
+
+def draw_runs(folders: Sequence[Path], x: str, measure: Measure, out: Path | None) -> Path:
+    """Draw some run directories and return the file, by default in the first one's plots/.
+
+    Raises ConfigurationError for a folder that holds no run, an x that was not swept, or a
+    file that cannot be written.
+    """
+    if out is not None:
+        plot_format(out)
+    runs = [read_run(folder) for folder in folders]
+    return draw_stored(runs, x, measure, out)
+
+
+def draw_stored(
+    runs: Sequence[StoredRun], x: str, measure: Measure, out: Path | None = None
+) -> Path:
+    """Draw runs that were read already; see `draw_runs`."""
+    chart = choose_chart(runs, x, measure)
+    path = runs[0].folder / PLOTS / f"{_file_name(chart)}.svg" if out is None else out
+    write_plot(chart, path)
+    return path
+
+
+def _file_name(chart: Chart) -> str:
+    key = chart.axis.key
+    if key is None:
+        return chart.measure
+    short = [name for name, keys in SHORT_NAMES.items() if key in keys]
+    return f"{chart.measure}_against_{short[0] if short else key}"

@@ -1,0 +1,184 @@
+"""Draw a chart: lines with their lower bounds dashed, or bars where nothing was swept.
+
+Matplotlib is imported only here and in `axes.py`, when something is drawn, and never its pyplot.
+The same chart gives the same bytes: no dates, fixed ids.
+"""
+
+from collections.abc import Sequence
+from io import BytesIO
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+from innet.errors import ConfigurationError
+from innet.report.axes import set_x_axis, set_y_axis, x_title, y_label, y_title
+from innet.report.files import write_whole
+from innet.report.series import Chart, Panel, Series
+from innet.report.style import RUN_LINES, SETTINGS, label_of, style_of
+
+FORMATS = ("svg", "png", "pdf")
+_NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
+_MOST_COLUMNS = 3
+_PANEL_INCHES = (3.9, 2.7)
+_SMALL_PANEL_INCHES = (2.35, 2.1)
+_LEGEND_INCHES = 1.75
+# Characters of tick labels that fit below a panel.
+_ROOM = 52
+_SMALL_ROOM = 28
+
+
+def plot_format(path: Path) -> str:
+    """Return the format that a file's ending names; ConfigurationError for another."""
+    ending = path.suffix.lower().lstrip(".")
+    if ending not in FORMATS:
+        raise ConfigurationError(
+            f"'{path.suffix}' is not a plot format; end the name in .svg, .png or .pdf",
+            file=str(path),
+        )
+    return ending
+
+
+def write_plot(chart: Chart, path: Path) -> None:
+    """Draw a chart into a file, SVG, PNG or PDF by its ending."""
+    write_whole(path, draw(chart, plot_format(path)))
+
+
+def draw(chart: Chart, file_format: str) -> bytes:
+    """Return a chart as the bytes of an svg, png or pdf file."""
+    import matplotlib
+
+    with matplotlib.rc_context():
+        matplotlib.rcdefaults()
+        settings: Any = matplotlib.rcParams
+        settings.update(SETTINGS)
+        figure = _bar_figure(chart) if chart.axis.key is None else _line_figure(chart)
+        content = BytesIO()
+        figure.savefig(
+            content,
+            format=file_format,
+            metadata=_NO_DATE[file_format],
+            bbox_inches="tight",
+            pad_inches=0.05,
+        )
+    return content.getvalue()
+
+
+def _line_figure(chart: Chart) -> Any:  # noqa: ANN401
+    count = len(chart.panels)
+    columns = min(count, _MOST_COLUMNS)
+    rows = ceil(count / columns)
+    width, height = _PANEL_INCHES if count == 1 else _SMALL_PANEL_INCHES
+    figure = _figure(columns * width + _LEGEND_INCHES, rows * height + 0.3)
+    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
+    values = _all_values(chart)
+    for place, axes in enumerate(grid.flat):
+        if place >= count:
+            axes.remove()
+            continue
+        _draw_panel(axes, chart, chart.panels[place])
+        set_y_axis(axes, chart, values)
+        if place + columns >= count:
+            axes.set_xlabel(x_title(chart.axis))
+        if place % columns == 0:
+            axes.set_ylabel(y_title(chart.measure, _equivalent(chart)))
+    figure.suptitle(chart.subtitle, x=0.02, ha="left", fontsize=8.5, color="#444444")
+    _legend(figure, chart)
+    return figure
+
+
+def _figure(width: float, height: float) -> Any:  # noqa: ANN401
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
+    everywhere = [s.x for each in chart.panels for line in each.series for s in line.samples]
+    room = _ROOM if len(chart.panels) == 1 else _SMALL_ROOM
+    place = set_x_axis(axes, chart.axis, everywhere, room)
+    axes.grid(axis="y", which="major", color="#DDDDDD", linewidth=0.6)
+    if panel.title:
+        axes.set_title(panel.title, loc="left")
+    for line in panel.series:
+        colour, marker = style_of(line.algorithm)
+        first = line.run == 0
+        across = [place(sample.x) for sample in line.samples]
+        bounds = [sample.bound for sample in line.samples]
+        axes.plot(
+            across, bounds, color=colour, linestyle=(0, (4, 2)), linewidth=0.8, alpha=0.8, zorder=2
+        )
+        axes.plot(
+            across,
+            [sample.value for sample in line.samples],
+            color=colour,
+            linestyle=RUN_LINES[line.run % len(RUN_LINES)],
+            marker=marker,
+            markerfacecolor=colour if first else "white",
+            zorder=3 + (line.algorithm == "in_network"),
+        )
+
+
+def _legend(figure: Any, chart: Chart) -> None:  # noqa: ANN401
+    from matplotlib.lines import Line2D
+
+    handles = []
+    for line in _distinct_lines(chart):
+        colour, marker = style_of(line.algorithm)
+        handles.append(
+            Line2D(
+                [],
+                [],
+                color=colour,
+                marker=marker,
+                markerfacecolor=colour if line.run == 0 else "white",
+                linestyle=RUN_LINES[line.run % len(RUN_LINES)],
+                label=label_of(line.algorithm, line.run_name),
+            )
+        )
+    handles.append(
+        Line2D([], [], color="#555555", linestyle=(0, (4, 2)), linewidth=0.8, label=_bound(chart))
+    )
+    figure.legend(handles=handles, loc="outside right upper", frameon=False, handlelength=2.4)
+
+
+def _bound(chart: Chart) -> str:
+    return "lower bound" if chart.measure == "time" else "upper bound"
+
+
+def _distinct_lines(chart: Chart) -> list[Series]:
+    lines = {(s.algorithm, s.run_name): s for panel in chart.panels for s in panel.series}
+    return list(lines.values())
+
+
+def _bar_figure(chart: Chart) -> Any:  # noqa: ANN401
+    panel = chart.panels[0]
+    figure = _figure(6.3, 0.75 + 0.27 * len(panel.series))
+    axes = figure.subplots()
+    widest = max(_all_values(chart), default=0.0) or 1.0
+    for row, line in enumerate(panel.series):
+        sample = line.samples[-1]
+        colour, _ = style_of(line.algorithm)
+        axes.barh(row, sample.value, height=0.62, color=colour, alpha=0.85)
+        axes.plot(
+            [sample.bound] * 2, [row - 0.42, row + 0.42], color="black", linewidth=1.1, zorder=4
+        )
+        end = max(sample.value, sample.bound) + 0.012 * widest
+        axes.text(end, row, y_label(sample.value, chart.measure), va="center", fontsize=8)
+    labels = [label_of(line.algorithm, line.run_name) for line in panel.series]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.invert_yaxis()
+    axes.set_xlim(0, widest * 1.14)
+    axes.xaxis.set_major_formatter(lambda value, _: y_label(value, chart.measure))
+    axes.set_xlabel(f"{y_title(chart.measure, _equivalent(chart))} (black stroke: {_bound(chart)})")
+    axes.set_title(chart.subtitle, loc="left", color="#444444")
+    axes.tick_params(axis="y", length=0)
+    return figure
+
+
+def _all_values(chart: Chart) -> Sequence[float]:
+    samples = [s for panel in chart.panels for line in panel.series for s in line.samples]
+    return [value for sample in samples for value in (sample.value, sample.bound) if value > 0]
+
+
+def _equivalent(chart: Chart) -> bool:
+    return any(line.algorithm == "in_network" for line in _distinct_lines(chart))
