@@ -1,0 +1,12 @@
+"""`innet explain`: what limited each run and what would help."""
+
+from innet.cli.options import RunFolder
+
+
+def explain(run: RunFolder) -> None:
+    """Say what limited each run and what would help, in sentences with numbers."""
+    from innet.cli.output import write_lines
+    from innet.report.explain import explain_lines
+    from innet.report.results import read_run
+
+    write_lines(explain_lines(read_run(run).results))

@@ -1,0 +1,48 @@
+"""`innet plot`: draw what was swept."""
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from innet.cli.options import Quiet
+
+
+class Measure(StrEnum):
+    """What can be drawn along y."""
+
+    time = "time"
+    algbw = "algbw"
+    busbw = "busbw"
+    rate = "rate"
+
+
+def plot(
+    runs: Annotated[
+        list[Path], typer.Argument(metavar="RUN...", help="Run directories of innet run.")
+    ],
+    x: Annotated[
+        str, typer.Option("--x", help="size, workers, loss, window, auto, or a swept key.")
+    ] = "auto",
+    y: Annotated[Measure, typer.Option("--y", help="rate is aggregated elements/s.")] = (
+        Measure.time
+    ),
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File to write, .svg, .png or .pdf; default RUN/plots/X_Y.svg."
+        ),
+    ] = None,
+    quiet: Quiet = False,
+) -> None:
+    """Draw what was swept, or bars, from run directories.
+
+    One line an algorithm, lower bounds dashed.
+    """
+    from innet.cli.output import write_text
+    from innet.report.draw import draw_runs
+
+    written = draw_runs(runs, x, y.value, out)
+    if not quiet:
+        write_text(f"{written}\n")

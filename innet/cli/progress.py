@@ -1,0 +1,114 @@
+"""Progress with the time left, on stderr, for work that takes more than a second.
+
+A terminal gets a bar that goes away; anything else gets a line every few seconds.
+"""
+
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from rich.progress import Progress as Bar
+    from rich.progress import TaskID
+
+_PATIENCE_S = 1.0
+_LINE_EVERY_S = 5.0
+_BAR_EVERY_S = 0.1
+
+
+class Step(Protocol):
+    """How far the work is: a share from 0 to 1, and what is being done."""
+
+    @property
+    def done(self) -> float:
+        """Share from 0 to 1."""
+
+    @property
+    def doing(self) -> str:
+        """What is being done now."""
+
+
+@contextmanager
+def shown_progress(quiet: bool) -> Iterator[Callable[[Step], None]]:
+    """Give a function that takes the work's steps and shows them, or not when `quiet`."""
+    if quiet:
+        yield lambda step: None
+        return
+    display = _Bar() if sys.stderr.isatty() else _Lines()
+    try:
+        yield display.show
+    finally:
+        display.close()
+
+
+class _Lines:
+    """A line with the share done and the time left, after a second and then every few."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._next = self._start + _PATIENCE_S
+
+    def show(self, step: Step) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _LINE_EVERY_S
+        left = _left(now - self._start, step.done)
+        print(f"innet: {step.done:.0%} done, {left}: {step.doing}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the lines where they are."""
+
+
+class _Bar:
+    """Rich's bar; made when the work has taken a second."""
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._next = self._start + _PATIENCE_S
+        self._bar: Bar | None = None
+        self._task: TaskID | None = None
+
+    def show(self, step: Step) -> None:
+        now = time.monotonic()
+        if now < self._next:
+            return
+        self._next = now + _BAR_EVERY_S
+        if self._bar is None:
+            self._open()
+        if self._bar is not None and self._task is not None:
+            left = _left(now - self._start, step.done)
+            doing = f"{step.doing}, {left}"
+            self._bar.update(self._task, completed=step.done, description=doing)
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def _open(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
+
+        self._bar = Progress(
+            BarColumn(),
+            TaskProgressColumn(),
+            TextColumn("{task.description}"),
+            console=Console(stderr=True),
+            transient=True,
+        )
+        self._task = self._bar.add_task("", total=1.0)
+        self._bar.start()
+
+
+def _left(elapsed_s: float, done: float) -> str:
+    """Say how long the rest will take at the pace so far."""
+    if done <= 0:
+        return "time left unknown"
+    left = elapsed_s * (1 - done) / done
+    if left < 90:
+        return f"about {left:.0f} s left"
+    if left < 5400:
+        return f"about {left / 60:.0f} min left"
+    return f"about {left / 3600:.1f} h left"
