@@ -1,6 +1,7 @@
 """Scales, ticks and their labels, with units that fit the values."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
@@ -43,7 +44,7 @@ def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Map
     if logarithmic:
         axes.set_xscale("log", base=10 if axis.quantity == "loss" else 2)
         axes.set_xlim(*_log_limits(positions.values()))
-    shown = _thinned(points, axis, room)
+    shown = _thinned(points, axis, room, _relative(positions, logarithmic))
     axes.xaxis.set_major_locator(FixedLocator([positions[value] for value in shown]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([_x_label(value, axis) for value in shown])
@@ -131,13 +132,25 @@ def _log_limits(positions: Any) -> tuple[float, float]:  # noqa: ANN401
     return low / margin, high * margin
 
 
-def _thinned(points: Sequence[float], axis: Axis, room: int) -> list[float]:
-    """Keep as many ticks as fit into `room` characters, evenly, with the first one."""
+def _thinned(points: Sequence[float], axis: Axis, room: int, places: Mapper) -> list[float]:
+    """Keep as many ticks as fit side by side in `room` characters, evenly, with the first one.
+
+    `places` gives where a value stands, from 0 at the first to 1 at the last.
+    """
     for step in range(1, len(points)):
         shown = points[::step]
-        if sum(len(_x_label(value, axis).strip("$")) + 2 for value in shown) <= room:
+        halves = [len(_x_label(value, axis).strip("$")) / 2 + 1 for value in shown]
+        gaps = [room * (places(b) - places(a)) for a, b in pairwise(shown)]
+        if all(gap >= a + b for gap, (a, b) in zip(gaps, pairwise(halves), strict=True)):
             return list(shown)
     return list(points[:1])
+
+
+def _relative(positions: Mapping[float, float], logarithmic: bool) -> Mapper:
+    """Return where a value stands between the first and the last one."""
+    scaled = {value: log10(at) if logarithmic else at for value, at in positions.items()}
+    low, high = min(scaled.values()), max(scaled.values())
+    return lambda value: (scaled[value] - low) / ((high - low) or 1)
 
 
 def _mark_break(axes: Any, zero: float, following: float) -> None:  # noqa: ANN401

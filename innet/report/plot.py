@@ -119,20 +119,24 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
 
 
 def _legend(figure: Any, chart: Chart) -> None:  # noqa: ANN401
+    """Tell algorithms by colour and marker, run directories, if several, by their lines."""
     from matplotlib.lines import Line2D
 
+    lines = _distinct_lines(chart)
     handles = []
-    for line in _distinct_lines(chart):
-        colour, marker = style_of(line.algorithm)
+    for algorithm in dict.fromkeys(line.algorithm for line in lines):
+        colour, marker = style_of(algorithm)
+        handles.append(Line2D([], [], color=colour, marker=marker, label=label_of(algorithm)))
+    for run, name in sorted({(line.run, line.run_name) for line in lines if line.run_name}):
         handles.append(
             Line2D(
                 [],
                 [],
-                color=colour,
-                marker=marker,
-                markerfacecolor=colour if line.run == 0 else "white",
-                linestyle=RUN_LINES[line.run % len(RUN_LINES)],
-                label=label_of(line.algorithm, line.run_name),
+                color="#555555",
+                marker="o",
+                markerfacecolor="#555555" if run == 0 else "white",
+                linestyle=RUN_LINES[run % len(RUN_LINES)],
+                label=name,
             )
         )
     handles.append(

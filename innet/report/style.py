@@ -52,7 +52,7 @@ def style_of(algorithm: str) -> tuple[str, str]:
     return ALGORITHM_STYLES.get(algorithm, _OTHER_STYLE)
 
 
-def label_of(algorithm: str, run_name: str | None) -> str:
+def label_of(algorithm: str, run_name: str | None = None) -> str:
     """Return an algorithm's name for people, with its run's name when several are shown."""
     name = "in-network" if algorithm == "in_network" else algorithm.replace("_", " ")
     return name if run_name is None else f"{name} ({run_name})"
