@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from innet.metrics import advice
-from innet.metrics.estimate import Burden, aggregation_ps
+from innet.metrics.estimate import Burden, aggregation_ps, members_of
 from innet.metrics.message_estimate import schedule_ps
 from innet.metrics.traffic import finish_time_ps, packets_dropped, retransmissions
 from innet.plan.plan import Plan
@@ -52,13 +52,19 @@ def limiting(time_ps: int, costs_ps: dict[Limit, int]) -> Limit:
 def burden_costs_ps(plan: Plan, trace: Trace) -> dict[Limit, int]:
     """Return what each burden costs the run, in ps; only `latency` is never removable."""
     whole = loss_free_ps(plan)
-    latency = whole - loss_free_ps(plan, Burden.LATENCY)
+    members = members_of(plan)
+
+    def cost_ps(burden: Burden) -> int:
+        # Most runs lack most burdens, and an estimate of a long schedule takes a while.
+        absent = burden in _OF_MEMBERS and members_of(plan, burden) == members
+        return 0 if absent else whole - loss_free_ps(plan, burden)
+
+    late_or_slow = max(cost_ps(Burden.LATE_START), cost_ps(Burden.SLOW_MEMBER))
     costs: dict[Limit, int] = {
-        "straggler": _pauses_ps(plan)
-        + max(whole - loss_free_ps(plan, burden) for burden in _OF_ONE_MEMBER),
-        "window": whole - loss_free_ps(plan, Burden.WINDOW),
-        "host": whole - loss_free_ps(plan, Burden.HOST),
-        "latency": latency,
+        "straggler": _pauses_ps(plan) + late_or_slow,
+        "window": cost_ps(Burden.WINDOW),
+        "host": cost_ps(Burden.HOST),
+        "latency": cost_ps(Burden.LATENCY),
     }
     if retransmissions(trace):
         recovery = finish_time_ps(plan, trace) - whole - _pauses_ps(plan)
@@ -75,7 +81,7 @@ def loss_free_ps(plan: Plan, without: Burden | None = None) -> int:
     return schedule_ps(plan, plan.schedule, plan.stream, without)
 
 
-_OF_ONE_MEMBER = (Burden.LATE_START, Burden.SLOW_MEMBER)
+_OF_MEMBERS = (Burden.LATE_START, Burden.SLOW_MEMBER, Burden.HOST)
 
 
 def _kind_of_recovery(trace: Trace) -> Limit:

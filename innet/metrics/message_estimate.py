@@ -5,6 +5,7 @@ one latency later, the target's. Packets of concurrent messages do not interleav
 and host costs stretch a message as a whole.
 """
 
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -43,6 +44,16 @@ def _crossing_ps(plan: Plan, member: Member, medium_bytes: int, without: Burden 
     return medium + member.up_delay_ps + member.down_delay_ps + latency + host
 
 
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """What a message takes: of each link, of itself in its window, and before it arrives."""
+
+    sending_ps: int
+    receiving_ps: int
+    windowed_ps: int
+    crossing_ps: int
+
+
 class _Walk:
     def __init__(
         self, plan: Plan, schedule: Schedule, stream: Stream, without: Burden | None
@@ -56,6 +67,7 @@ class _Walk:
         self._round_trip = stream_round_trip_ps(plan, stream)
         starts = [[member.start_ps] * schedule.blocks for member in self._members]
         self._ready: npt.NDArray[np.int64] = np.array(starts, dtype=np.int64)
+        self._costs: dict[tuple[int, int, int], _Cost] = {}
         self._up_free = [0] * schedule.ranks
         self._down_free = [0] * schedule.ranks
 
@@ -66,27 +78,33 @@ class _Walk:
 
     def _send(self, message: Message) -> None:
         blocks = slice(message.first, message.first + message.count)
-        source, target = self._members[message.source], self._members[message.target]
         elements = self._bounds[blocks.stop] - self._bounds[blocks.start]
         if elements == 0:
             return
-        payload = elements * ITEM_BYTES[self._plan.dtype]
-        packets = -(-payload // self._stream.payload_bytes)
-        medium = payload + packets * self._stream.overhead_bytes
+        key = (elements, message.source, message.target)
+        if key not in self._costs:
+            self._costs[key] = self._cost(*key)
+        cost = self._costs[key]
         start = max(int(self._ready[message.source, blocks].max()), self._up_free[message.source])
-        sending = self._occupied_ps(packets, medium, source.up_bps, source.send_ps)
-        receiving = self._occupied_ps(packets, medium, target.down_bps, target.receive_ps)
-        crossing = self._latency_ps(medium // packets, source, target)
-        arrives = max(start + crossing, self._down_free[message.target])
-        self._up_free[message.source] = start + sending
-        self._down_free[message.target] = arrives + receiving
-        windowed = max(sending, self._windowed_ps(packets))
-        done = max(start + windowed + crossing, arrives + receiving)
+        arrives = max(start + cost.crossing_ps, self._down_free[message.target])
+        self._up_free[message.source] = start + cost.sending_ps
+        self._down_free[message.target] = arrives + cost.receiving_ps
+        done = max(start + cost.windowed_ps + cost.crossing_ps, arrives + cost.receiving_ps)
         ready = self._ready[message.target, blocks]
         np.maximum(ready, done, out=ready)
 
-    def _occupied_ps(self, packets: int, medium: int, rate_bps: int, cost_ps: Fraction) -> int:
-        return max(serialisation_ps(medium, rate_bps), round(packets * cost_ps))
+    def _cost(self, elements: int, source: int, target: int) -> _Cost:
+        sender, receiver = self._members[source], self._members[target]
+        payload = elements * ITEM_BYTES[self._plan.dtype]
+        packets = -(-payload // self._stream.payload_bytes)
+        medium = payload + packets * self._stream.overhead_bytes
+        sending = _occupied_ps(packets, medium, sender.up_bps, sender.send_ps)
+        return _Cost(
+            sending_ps=sending,
+            receiving_ps=_occupied_ps(packets, medium, receiver.down_bps, receiver.receive_ps),
+            windowed_ps=max(sending, self._windowed_ps(packets)),
+            crossing_ps=self._latency_ps(medium // packets, sender, receiver),
+        )
 
     def _windowed_ps(self, packets: int) -> int:
         """Return how long the window stretches a message; others may use the link meanwhile."""
@@ -101,3 +119,7 @@ class _Walk:
         switch = 0 if self._without is Burden.LATENCY else switch_latency_ps(self._plan)
         stored = serialisation_ps(packet_bytes, source.up_bps)
         return delays + switch + stored + round(source.send_ps + target.receive_ps)
+
+
+def _occupied_ps(packets: int, medium: int, rate_bps: int, cost_ps: Fraction) -> int:
+    return max(serialisation_ps(medium, rate_bps), round(packets * cost_ps))
