@@ -28,6 +28,10 @@ def plot(
     y: Annotated[Measure, typer.Option("--y", help="rate is aggregated elements/s.")] = (
         Measure.time
     ),
+    lines: Annotated[
+        str | None,
+        typer.Option(help="A swept key whose values get lines of their own, not panels."),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -43,6 +47,6 @@ def plot(
     from innet.cli.output import write_text
     from innet.report.draw import draw_runs
 
-    written = draw_runs(runs, x, y.value, out)
+    written = draw_runs(runs, x, y.value, out, lines)
     if not quiet:
         write_text(f"{written}\n")

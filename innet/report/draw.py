@@ -9,23 +9,33 @@ from innet.report.results import StoredRun, read_run
 from innet.report.series import SHORT_NAMES, Chart, Measure, choose_chart
 
 
-def draw_runs(folders: Sequence[Path], x: str, measure: Measure, out: Path | None) -> Path:
+def draw_runs(
+    folders: Sequence[Path],
+    x: str,
+    measure: Measure,
+    out: Path | None = None,
+    lines: str | None = None,
+) -> Path:
     """Draw some run directories and return the file, by default in the first one's plots/.
 
-    Raises ConfigurationError for a folder that holds no run, an x that was not swept, or a
-    file that cannot be written.
+    `x` and `lines` are keys as `choose_chart` takes them. Raises ConfigurationError for a
+    folder that holds no run, a key that was not swept, or a file that cannot be written.
     """
     if out is not None:
         plot_format(out)
     runs = [read_run(folder) for folder in folders]
-    return draw_stored(runs, x, measure, out)
+    return draw_stored(runs, x, measure, out, lines)
 
 
 def draw_stored(
-    runs: Sequence[StoredRun], x: str, measure: Measure, out: Path | None = None
+    runs: Sequence[StoredRun],
+    x: str,
+    measure: Measure,
+    out: Path | None = None,
+    lines: str | None = None,
 ) -> Path:
     """Draw runs that were read already; see `draw_runs`."""
-    chart = choose_chart(runs, x, measure)
+    chart = choose_chart(runs, x, measure, lines)
     path = runs[0].folder / PLOTS / f"{_file_name(chart)}.svg" if out is None else out
     write_plot(chart, path)
     return path

@@ -14,7 +14,7 @@ from innet.errors import ConfigurationError
 from innet.report.axes import set_x_axis, set_y_axis, x_title, y_label, y_title
 from innet.report.files import write_whole
 from innet.report.series import Chart, Panel, Series
-from innet.report.style import RUN_LINES, SETTINGS, label_of, style_of
+from innet.report.style import SETTINGS, VARIANT_LINES, label_of, style_of
 
 FORMATS = ("svg", "png", "pdf")
 _NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
@@ -69,14 +69,15 @@ def _line_figure(chart: Chart) -> Any:  # noqa: ANN401
     rows = ceil(count / columns)
     width, height = _PANEL_INCHES if count == 1 else _SMALL_PANEL_INCHES
     figure = _figure(columns * width + _LEGEND_INCHES, rows * height + 0.3)
-    grid = figure.subplots(rows, columns, sharey=True, squeeze=False)
-    values = _all_values(chart)
+    alone = _on_their_own(chart)
+    grid = figure.subplots(rows, columns, sharey=not alone, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place >= count:
             axes.remove()
             continue
         _draw_panel(axes, chart, chart.panels[place])
-        set_y_axis(axes, chart, values)
+        shown = [chart.panels[place]] if alone else chart.panels
+        set_y_axis(axes, chart, _values(shown))
         if place + columns >= count:
             axes.set_xlabel(x_title(chart.axis))
         if place % columns == 0:
@@ -101,7 +102,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
         axes.set_title(panel.title, loc="left")
     for line in panel.series:
         colour, marker = style_of(line.algorithm)
-        first = line.run == 0
+        first = line.variant == 0
         across = [place(sample.x) for sample in line.samples]
         bounds = [sample.bound for sample in line.samples]
         axes.plot(
@@ -111,7 +112,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
             across,
             [sample.value for sample in line.samples],
             color=colour,
-            linestyle=RUN_LINES[line.run % len(RUN_LINES)],
+            linestyle=VARIANT_LINES[line.variant % len(VARIANT_LINES)],
             marker=marker,
             markerfacecolor=colour if first else "white",
             zorder=3 + (line.algorithm == "in_network"),
@@ -119,7 +120,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
 
 
 def _legend(figure: Any, chart: Chart) -> None:  # noqa: ANN401
-    """Tell algorithms by colour and marker, run directories, if several, by their lines."""
+    """Tell algorithms by colour and marker, variants, if there are several, by their lines."""
     from matplotlib.lines import Line2D
 
     lines = _distinct_lines(chart)
@@ -127,15 +128,15 @@ def _legend(figure: Any, chart: Chart) -> None:  # noqa: ANN401
     for algorithm in dict.fromkeys(line.algorithm for line in lines):
         colour, marker = style_of(algorithm)
         handles.append(Line2D([], [], color=colour, marker=marker, label=label_of(algorithm)))
-    for run, name in sorted({(line.run, line.run_name) for line in lines if line.run_name}):
+    for variant, name in sorted({(line.variant, line.name) for line in lines if line.name}):
         handles.append(
             Line2D(
                 [],
                 [],
                 color="#555555",
                 marker="o",
-                markerfacecolor="#555555" if run == 0 else "white",
-                linestyle=RUN_LINES[run % len(RUN_LINES)],
+                markerfacecolor="#555555" if variant == 0 else "white",
+                linestyle=VARIANT_LINES[variant % len(VARIANT_LINES)],
                 label=name,
             )
         )
@@ -150,7 +151,7 @@ def _bound(chart: Chart) -> str:
 
 
 def _distinct_lines(chart: Chart) -> list[Series]:
-    lines = {(s.algorithm, s.run_name): s for panel in chart.panels for s in panel.series}
+    lines = {(s.algorithm, s.name): s for panel in chart.panels for s in panel.series}
     return list(lines.values())
 
 
@@ -158,7 +159,7 @@ def _bar_figure(chart: Chart) -> Any:  # noqa: ANN401
     panel = chart.panels[0]
     figure = _figure(6.3, 0.75 + 0.27 * len(panel.series))
     axes = figure.subplots()
-    widest = max(_all_values(chart), default=0.0) or 1.0
+    widest = max(_values(chart.panels), default=0.0) or 1.0
     for row, line in enumerate(panel.series):
         sample = line.samples[-1]
         colour, _ = style_of(line.algorithm)
@@ -168,7 +169,7 @@ def _bar_figure(chart: Chart) -> Any:  # noqa: ANN401
         )
         end = max(sample.value, sample.bound) + 0.012 * widest
         axes.text(end, row, y_label(sample.value, chart.measure), va="center", fontsize=8)
-    labels = [label_of(line.algorithm, line.run_name) for line in panel.series]
+    labels = [label_of(line.algorithm, line.name) for line in panel.series]
     axes.set_yticks(range(len(labels)), labels)
     axes.invert_yaxis()
     axes.set_xlim(0, widest * 1.14)
@@ -179,8 +180,14 @@ def _bar_figure(chart: Chart) -> Any:  # noqa: ANN401
     return figure
 
 
-def _all_values(chart: Chart) -> Sequence[float]:
-    samples = [s for panel in chart.panels for line in panel.series for s in line.samples]
+def _on_their_own(chart: Chart) -> bool:
+    """Say whether panels need y axes of their own: rates, from 0, would be lost in a common one."""
+    tops = [max(_values([panel]), default=0.0) for panel in chart.panels]
+    return chart.measure != "time" and 4 * min(tops) < max(tops)
+
+
+def _values(panels: Sequence[Panel]) -> Sequence[float]:
+    samples = [s for panel in panels for line in panel.series for s in line.samples]
     return [value for sample in samples for value in (sample.value, sample.bound) if value > 0]
 
 

@@ -55,14 +55,15 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line: an algorithm of the `run`-th run directory, in order of x.
+    """One line in order of x: an algorithm in one of several variants.
 
-    `run_name` is None when there is only one run directory.
+    Variants are run directories, values of the key that tells lines apart, or both; `variant`
+    counts them from 0 and `name` tells them, None where there is only one.
     """
 
     algorithm: str
-    run: int
-    run_name: str | None
+    variant: int
+    name: str | None
     samples: tuple[Sample, ...]
 
 
@@ -88,24 +89,31 @@ class Chart:
 class _Entry:
     """One run of one point of one run directory."""
 
-    place: int
-    run_name: str | None
+    name: str | None
     parameters: Mapping[str, Any]
     run: RunSummary
 
 
-def choose_chart(runs: Sequence[StoredRun], x: str, measure: Measure) -> Chart:
+def choose_chart(
+    runs: Sequence[StoredRun], x: str, measure: Measure, lines: str | None = None
+) -> Chart:
     """Return what to draw of some run directories.
 
-    `x` is `auto`, a short name (size, workers, loss, window) or a dotted key. Raises
-    ConfigurationError when that was not swept or there is nothing to draw.
+    `x` is `auto`, a short name (size, workers, loss, window) or a dotted key; each value of
+    the key `lines`, if given, gets lines of its own, those of other keys get panels. Raises
+    ConfigurationError when a key was not swept or there is nothing to draw.
     """
     entries = list(_entries(runs))
     if not entries:
         raise ConfigurationError("no run has finished there, so there is nothing to draw")
     varied = _varied(entries)
-    axis = _axis(entries, x, varied)
-    others = [key for key in varied if key != axis.key and not _follows(entries, key, axis.key)]
+    split = None if lines is None else _swept_key("--lines", lines, varied)
+    axis = _axis(entries, x, [key for key in varied if key != split])
+    others = [
+        key
+        for key in varied
+        if key not in (axis.key, split) and not _follows(entries, key, axis.key)
+    ]
     groups: dict[tuple[str, ...], list[_Entry]] = {}
     for entry in entries:
         values = tuple(short_parameter(entry.parameters.get(key, "-")) for key in others)
@@ -115,18 +123,22 @@ def choose_chart(runs: Sequence[StoredRun], x: str, measure: Measure) -> Chart:
             f"{len(groups)} combinations of {', '.join(others)} are too many for one figure (at "
             f"most {MOST_PANELS}); give one of them as --x or sweep fewer values"
         )
-    panels = [_panel(others, values, group, axis, measure) for values, group in groups.items()]
+    variants = list(dict.fromkeys(_variant(entry, split) for entry in entries))
+    panels = [
+        Panel(_title(others, values), tuple(_series(group, axis, measure, split, variants)))
+        for values, group in groups.items()
+    ]
     return Chart(axis, measure, tuple(panels), _subtitle(entries))
 
 
 def _entries(runs: Sequence[StoredRun]) -> Iterator[_Entry]:
     names = _distinct_names(runs)
     swept = {key for each in runs for point in each.results.points for key in point.parameters}
-    for place, (stored, name) in enumerate(zip(runs, names, strict=True)):
+    for stored, name in zip(runs, names, strict=True):
         fixed = _fixed(stored, swept)
         for point in stored.results.points:
             for run in point.runs:
-                yield _Entry(place, name, {**fixed, **_parameters(point, run)}, run)
+                yield _Entry(name, {**fixed, **_parameters(point, run)}, run)
 
 
 def _fixed(stored: StoredRun, keys: set[str]) -> dict[str, Any]:
@@ -173,11 +185,15 @@ def _axis(entries: Sequence[_Entry], x: str, varied: Sequence[str]) -> Axis:
         rank = {key: place for place, key in enumerate(known)}
         chosen = max(varied, key=lambda key: (len(_values(entries, key)), -rank.get(key, 99)))
         return _described(entries, chosen)
-    for key in SHORT_NAMES.get(x, (x,)):
+    return _described(entries, _swept_key("--x", x, varied))
+
+
+def _swept_key(option: str, name: str, varied: Sequence[str]) -> str:
+    for key in SHORT_NAMES.get(name, (name,)):
         if key in varied:
-            return _described(entries, key)
+            return key
     swept = ", ".join(varied) or "nothing"
-    raise ConfigurationError(f"--x {x}: was not swept in these runs; what was: {swept}")
+    raise ConfigurationError(f"{option} {name}: was not swept in these runs; what was: {swept}")
 
 
 def _described(entries: Sequence[_Entry], key: str) -> Axis:
@@ -218,23 +234,40 @@ def _follows(entries: Sequence[_Entry], key: str, x: str | None) -> bool:
     return True
 
 
-def _panel(
-    keys: Sequence[str],
-    values: Sequence[str],
+def _variant(entry: _Entry, split: str | None) -> str | None:
+    if split is None:
+        return entry.name
+    told = f"{_short_key(split)} {short_parameter(entry.parameters.get(split, '-'))}"
+    return told if entry.name is None else f"{entry.name}, {told}"
+
+
+def _title(keys: Sequence[str], values: Sequence[str]) -> str:
+    return ", ".join(f"{_short_key(key)} {value}" for key, value in zip(keys, values, strict=True))
+
+
+def _series(
     entries: Sequence[_Entry],
     axis: Axis,
     measure: Measure,
-) -> Panel:
-    lines: dict[tuple[str, int, str | None], list[Sample]] = {}
+    split: str | None,
+    variants: Sequence[str | None],
+) -> Iterator[Series]:
+    """Yield a line an algorithm and variant; one only where the variants make no difference."""
+    lines: dict[str, dict[str | None, list[Sample]]] = {}
     for entry in entries:
-        line = lines.setdefault((entry.run.algorithm, entry.place, entry.run_name), [])
-        line.append(_sample(entry, axis, measure))
-    title = ", ".join(f"{_short_key(key)} {value}" for key, value in zip(keys, values, strict=True))
-    series = [
-        Series(algorithm, place, name, tuple(sorted(samples, key=lambda sample: sample.x)))
-        for (algorithm, place, name), samples in lines.items()
-    ]
-    return Panel(title, tuple(series))
+        of_algorithm = lines.setdefault(entry.run.algorithm, {})
+        of_algorithm.setdefault(_variant(entry, split), []).append(_sample(entry, axis, measure))
+    for algorithm, of_algorithm in lines.items():
+        ordered = {name: tuple(sorted(samples, key=_x)) for name, samples in of_algorithm.items()}
+        if split is not None and len(ordered) > 1 and len(set(ordered.values())) == 1:
+            yield Series(algorithm, 0, None, next(iter(ordered.values())))
+            continue
+        for name, samples in ordered.items():
+            yield Series(algorithm, variants.index(name), name, samples)
+
+
+def _x(sample: Sample) -> float:
+    return sample.x
 
 
 def _sample(entry: _Entry, axis: Axis, measure: Measure) -> Sample:

@@ -19,8 +19,8 @@ ALGORITHM_STYLES: Mapping[str, tuple[str, str]] = {
 }
 _OTHER_STYLE = ("#777777", "h")
 
-# The lines of the first run directory, the second and so on; markers after the first are hollow.
-RUN_LINES: tuple[Any, ...] = ("solid", (0, (1, 1)), (0, (5, 1, 1, 1)))
+# The lines of the first variant, the second and so on; markers after the first are hollow.
+VARIANT_LINES: tuple[Any, ...] = ("solid", (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
 
 # Sizes for a figure of a paper's text width; text becomes outlines, the same on every machine.
 SETTINGS: Mapping[str, Any] = {
@@ -52,7 +52,7 @@ def style_of(algorithm: str) -> tuple[str, str]:
     return ALGORITHM_STYLES.get(algorithm, _OTHER_STYLE)
 
 
-def label_of(algorithm: str, run_name: str | None = None) -> str:
-    """Return an algorithm's name for people, with its run's name when several are shown."""
+def label_of(algorithm: str, variant: str | None = None) -> str:
+    """Return an algorithm's name for people, with its variant when several are shown."""
     name = "in-network" if algorithm == "in_network" else algorithm.replace("_", " ")
-    return name if run_name is None else f"{name} ({run_name})"
+    return name if variant is None else f"{name} ({variant})"

@@ -115,7 +115,7 @@ def test_several_runs_make_one_sweep_by_their_scenarios(tmp_path):
     ]
     runs.append(stored(tmp_path / "sweep", swept("switch.slots", [16, 32])))
     (panel,) = choose_chart(runs, "auto", "time").panels
-    assert [(line.run_name, [s.x for s in line.samples]) for line in panel.series][:2] == [
+    assert [(line.name, [s.x for s in line.samples]) for line in panel.series][:2] == [
         ("few", [8]),
         ("many", [64]),
     ]
@@ -124,4 +124,29 @@ def test_several_runs_make_one_sweep_by_their_scenarios(tmp_path):
 def test_runs_of_one_name_are_told_apart_by_their_folders(tmp_path):
     runs = [stored(tmp_path / name, swept("switch.slots", [1, 2])) for name in ("a", "b")]
     (panel,) = choose_chart(runs, "auto", "time").panels
-    assert {line.run_name for line in panel.series} == {str(tmp_path / "a"), str(tmp_path / "b")}
+    assert {line.name for line in panel.series} == {str(tmp_path / "a"), str(tmp_path / "b")}
+
+
+def test_values_of_one_key_can_be_lines_instead_of_panels(tmp_path):
+    points = tuple(
+        PointResult(
+            {"packet.elements": k, "topology.workers": n},
+            (run_summary(time_ps=k * n), run_summary("ring", time_ps=n)),
+        )
+        for k in (32, 64)
+        for n in (2, 4)
+    )
+    runs = [stored(tmp_path / "made", Results("made", points))]
+    (panel,) = choose_chart(runs, "auto", "time", "packet.elements").panels
+    assert [(line.algorithm, line.variant, line.name) for line in panel.series] == [
+        ("in_network", 0, "elements 32"),
+        ("in_network", 1, "elements 64"),
+        ("ring", 0, None),
+    ]
+    assert [sample.value for sample in panel.series[1].samples] == [128, 256]
+
+
+def test_lines_of_a_key_that_was_not_swept_are_refused(tmp_path):
+    runs = [stored(tmp_path / "made", swept("switch.slots", [1, 2]))]
+    with pytest.raises(ConfigurationError, match=r"--lines host.send: was not swept"):
+        choose_chart(runs, "auto", "time", "host.send")
