@@ -22,13 +22,12 @@ def write_lines(lines: Iterable["Text"]) -> None:
     """Write lines to stdout, coloured on a terminal only, never wrapped or cut."""
     from rich.console import Console
 
+    # Rich would leave with 1 by itself when the reader has gone, so it does not write.
     console = Console(file=sys.stdout, highlight=False, emoji=False, markup=False)
-    try:
+    with console.capture() as capture:
         for line in lines:
             console.print(line, soft_wrap=True)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _discard_stdout()
+    write_text(capture.get())
 
 
 def write_note(text: str) -> None:

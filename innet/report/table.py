@@ -2,13 +2,12 @@
 
 Every point has a line with size, count, type, redop and the swept values, and below it a line an
 algorithm. Widths are decided over all points, so columns stay in place; lines are never wrapped
-or cut, and carry colours only where a terminal shows them.
+or cut; colours are for terminals.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from innet.metrics.figures import OPERATION, RunSummary
@@ -52,12 +51,6 @@ def table_lines(results: Results, scenario: Mapping[str, Any]) -> list[Text]:
     if found:
         lines += [Text(), *(Text(f"# {note}", "dim") for note in found)]
     return lines
-
-
-def print_table(results: Results, scenario: Mapping[str, Any], console: Console) -> None:
-    """Print the table without wrapping or cutting a line, whatever the console's width."""
-    for line in table_lines(results, scenario):
-        console.print(line, soft_wrap=True)
 
 
 def _extent(results: Results) -> str:

@@ -1,13 +1,11 @@
 """The table as text: what people read and what ends up in a log."""
 
-import io
 from pathlib import Path
 
 from made_results import run_summary, single_point, swept
-from rich.console import Console
 
 from innet.report.results import PointResult, Results, Unfinished
-from innet.report.table import print_table, table_lines
+from innet.report.table import table_lines
 
 SCENARIO = {"message": {"ack": "0 B"}}
 
@@ -81,21 +79,6 @@ def test_lines_fit_a_hundred_and_twenty_columns():
     algorithms = ("in_network", "sharded_parameter_server")
     results = swept("topology.link.loss", [0, 1e-4], algorithms, limited_by="loss recovery")
     assert max(map(len, text_of(results))) <= 120
-
-
-def test_a_pipe_gets_whole_lines_and_no_colours():
-    file = io.StringIO()
-    print_table(single_point(run_summary(wrong=1)), SCENARIO, Console(file=file, width=40))
-    written = file.getvalue().splitlines()
-    assert written == text_of(single_point(run_summary(wrong=1)))
-    assert "\x1b" not in file.getvalue()
-
-
-def test_a_terminal_gets_colours():
-    file = io.StringIO()
-    console = Console(file=file, force_terminal=True, color_system="standard", width=40)
-    print_table(single_point(run_summary(wrong=1)), SCENARIO, console)
-    assert "\x1b[31m" in file.getvalue()
 
 
 def test_nothing_finished_gives_only_the_heads():
