@@ -1,1 +1,1 @@
-"""Real tensors: made by seed, read from files, checked against the exact sum."""
+"""The tensors that a collective sums: made from a seed, read from files, and checked."""
