@@ -189,7 +189,7 @@ def sum_error_bound(
     shifts = exponents.astype(np.int32) + (headroom_bits(workers) - 32)
     bound = np.where(
         exponents == ZERO_EXPONENT, magnitude_sum, np.ldexp(float(workers), shifts)
-    ) + (workers * 2.0**-53 * magnitude_sum)
+    ) + ((workers - 1) * 2.0**-53 * magnitude_sum)
     formats: tuple[DType, ...] = ("float32",) if dtype == "float32" else ("float32", dtype)
     for narrower in formats:
         rounding = UNIT_ROUNDOFF[narrower] * (np.abs(exact_sum) + bound)
