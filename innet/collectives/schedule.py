@@ -46,7 +46,10 @@ class Schedule:
 def block_bounds(elements: int, blocks: int) -> tuple[int, ...]:
     """The `blocks + 1` element offsets that cut a vector; the first blocks are longer by one.
 
-    This is Open MPI's split, so that sums can be compared bit for bit.
+    This is Open MPI's split, so that sums can be compared bit for bit. A vector without
+    elements may have no blocks.
     """
+    if elements == blocks == 0:
+        return (0,)
     share, longer = divmod(elements, blocks)
     return tuple(block * share + min(block, longer) for block in range(blocks + 1))
