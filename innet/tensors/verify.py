@@ -63,6 +63,16 @@ class Verification:
     wrapped: int
     first: WrongElement | None
 
+    @property
+    def message(self) -> str:
+        """Where the first wrong element is and what it should be; empty when none is wrong."""
+        if self.first is None:
+            return ""
+        return (
+            f"worker {self.first.worker} holds {self.first.got:.10g} at element "
+            f"{self.first.index}, where the sum is {self.first.expected:.10g}"
+        )
+
 
 class _Piece(NamedTuple):
     """One piece's answer: a row of wrong marks for each worker, or None when all are right."""

@@ -69,6 +69,7 @@ def test_right_sums_have_no_wrong_element(method, dtype, workers, elements):
     results = [summed(method, inputs, dtype)] * workers
     found = verify(results, inputs, dtype, method, LAYOUT)
     assert (found.wrong, found.wrapped, found.first) == (0, 0, None)
+    assert found.message == ""
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -130,6 +131,7 @@ def test_the_worker_that_is_right_is_the_reference():
     found = verify([f32(9), f32(3), f32(3)], inputs, "float32", "in_network", BlockLayout(1))
     assert found.wrong == 1
     assert found.first == WrongElement(worker=0, index=0, got=9.0, expected=3.0)
+    assert found.message == "worker 0 holds 9 at element 0, where the sum is 3"
 
 
 def test_an_integer_sum_wraps_and_is_reported():
