@@ -249,3 +249,19 @@ def test_the_bound_is_n_half_steps_and_one_rounding():
     assert bound[0] == pytest.approx(2.0**-11, rel=1e-2)
     zero = sum_error_bound(np.int8(ZERO_EXPONENT), 4, np.array([0.0]), np.array([0.0]))
     assert zero[0] < 2.0**-149
+
+
+def test_flushed_blocks_of_a_tensor_are_zeros_both_ways():
+    values = f32(1e-39, -1e-39, 0.5, 0.25)
+    exponents, _ = block_exponents(values, 2)
+    encoded = encode_tensor(values, exponents, 2, 2)
+    assert encoded.tolist() == [0, 0, 2**29, 2**28]
+    noise = np.array([2**30, -5, 2**29, 2**28], dtype=np.int32)
+    assert decode_tensor(noise, exponents, 2, 2).tolist() == [0, 0, 0.5, 0.25]
+    assert decode(noise[:2], ZERO_EXPONENT, 2).tolist() == [0, 0]
+
+
+def test_a_flushed_block_may_be_wrong_by_all_that_was_flushed():
+    exact = np.array([2e-39])
+    bound = sum_error_bound(np.int8(ZERO_EXPONENT), 2, exact, exact)
+    assert 2e-39 <= bound[0] < 2.1e-39
