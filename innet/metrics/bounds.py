@@ -1,0 +1,216 @@
+"""Proved lower bounds on the completion time of a plan, in a network without loss.
+
+In-network aggregation, unlimited window: no result can leave the switch before every worker's
+update is there, so with N packets a worker needs N packet times on its uplink and then one
+packet's way down, or one packet's way up and then N packet times on its downlink.
+
+A schedule, unlimited window: a message starts when what it needs has been applied, and takes
+its bytes at the slowest link of its way plus one packet's way over the other links (every
+switch stores and forwards). This gives each message a first moment to start and a least time
+that must follow it. A link has to carry the bytes of all its messages between the earliest
+start and the shortest remainder. Acknowledgements, contention between messages and the work
+of hosts beyond the first and last packet are left out, which can only lower the bound.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+
+from innet.collectives.dependencies import Dependencies, dependencies
+from innet.collectives.schedule import Message, Schedule, block_bounds
+from innet.metrics.message_estimate import ITEM_BYTES
+from innet.plan.plan import Aggregation, Host, Plan, Stream
+from innet.units import serialisation_ps
+
+
+def lower_bound_ps(plan: Plan) -> int:
+    """Return a time, in ps from time 0, before which the last worker cannot have its result."""
+    starts = max(host.start_ps for host in plan.hosts[: plan.workers])
+    if plan.elements == 0:
+        return starts
+    if plan.aggregation is not None:
+        return _aggregation_ps(plan, plan.aggregation)
+    assert plan.schedule is not None
+    assert plan.stream is not None
+    walk = _Walk(plan, plan.schedule, plan.stream)
+    return max(starts, walk.critical_path_ps(), walk.busiest_link_ps())
+
+
+def aggregation_packets(plan: Plan, aggregation: Aggregation) -> int:
+    """Return the packets each worker sends at least: its cores' chunks and exponent rounds."""
+    cores = max(host.cores for host in plan.hosts[: plan.workers])
+    total = 0
+    shards = block_bounds(plan.elements, cores)
+    slots = aggregation.slots // cores
+    for core in range(cores):
+        elements = shards[core + 1] - shards[core]
+        chunks = -(-elements // aggregation.elements_per_packet)
+        total += chunks + (min(chunks, slots) if aggregation.exponent_round else 0)
+    return total
+
+
+def _aggregation_ps(plan: Plan, aggregation: Aggregation) -> int:
+    packets = aggregation_packets(plan, aggregation)
+    latency = plan.graph.nodes[aggregation.switch].latency_ps
+    ends = [_ends_of(plan, host, aggregation.packet_bytes) for host in plan.hosts[: plan.workers]]
+    last_up = max(end.ready_ps + packets * end.up_ps + end.up_delay_ps for end in ends)
+    first_up = max(end.ready_ps + end.up_ps + end.up_delay_ps for end in ends)
+    last_down = max(packets * end.down_ps + end.down_delay_ps for end in ends)
+    first_down = max(end.down_ps + end.down_delay_ps for end in ends)
+    return latency + max(last_up + first_down, first_up + last_down)
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """A worker's cable for one packet size; delays down include the host's receiving cost."""
+
+    ready_ps: int
+    up_ps: int
+    up_delay_ps: int
+    down_ps: int
+    down_delay_ps: int
+
+
+def _ends_of(plan: Plan, host: Host, medium_bytes: int) -> _Ends:
+    up = plan.graph.links[plan.graph.links_out[host.node][0]]
+    down = plan.graph.links[plan.graph.links_into[host.node][0]]
+    return _Ends(
+        ready_ps=host.start_ps + host.send_ps,
+        up_ps=serialisation_ps(medium_bytes, up.rate_bps),
+        up_delay_ps=up.delay_ps,
+        down_ps=serialisation_ps(medium_bytes, down.rate_bps),
+        down_delay_ps=down.delay_ps + host.receive_ps,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Crossing:
+    """A message's way: for each link (link, reached after, occupied for, then until applied).
+
+    `whole_ps` is from start to applied. All are the least times in ps.
+    """
+
+    links: tuple[tuple[int, int, int, int], ...]
+    whole_ps: int
+
+
+class _Walk:
+    """The first start of every message, forwards, and the least time after it, backwards."""
+
+    def __init__(self, plan: Plan, schedule: Schedule, stream: Stream) -> None:
+        self._plan = plan
+        self._stream = stream
+        self._messages = schedule.messages
+        self._bounds = block_bounds(plan.elements, schedule.blocks)
+        self._item_bytes = ITEM_BYTES[plan.dtype]
+        self._crossing = cache(self._cross)
+        waits = dependencies(schedule)
+        self._starts = self._first_starts(waits)
+        self._remainders = self._least_remainders(waits)
+
+    def critical_path_ps(self) -> int:
+        """Return the longest chain of messages, as if every link were free."""
+        return max(
+            (
+                start + self._way(message).whole_ps + remainder
+                for message, start, remainder in self._rows()
+            ),
+            default=0,
+        )
+
+    def busiest_link_ps(self) -> int:
+        """Return the most that any link needs for all its bytes, from time 0 to the end."""
+        first: dict[int, int] = {}
+        after: dict[int, int] = {}
+        occupied: dict[int, int] = defaultdict(int)
+        for message, start, remainder in self._rows():
+            for link, reached, busy, rest in self._way(message).links:
+                first[link] = min(first.get(link, start + reached), start + reached)
+                after[link] = min(after.get(link, rest + remainder), rest + remainder)
+                occupied[link] += busy
+        return max((first[link] + occupied[link] + after[link] for link in first), default=0)
+
+    def _rows(self) -> Iterator[tuple[Message, int, int]]:
+        return zip(self._messages, self._starts, self._remainders, strict=True)
+
+    def _first_starts(self, waits: Dependencies) -> list[int]:
+        applied = [0] * len(self._messages)
+        starts = []
+        for index, message in enumerate(self._messages):
+            start = self._plan.hosts[message.source].start_ps
+            for earlier in waits.send_waits[index]:
+                start = max(start, applied[earlier])
+            starts.append(start)
+            applied[index] = start + self._way(message).whole_ps
+            for earlier in waits.apply_waits[index]:
+                applied[index] = max(applied[index], applied[earlier])
+        return starts
+
+    def _least_remainders(self, waits: Dependencies) -> list[int]:
+        """Return how long after a message is applied the last that needs it is applied."""
+        remainders = [0] * len(self._messages)
+        for index in range(len(self._messages) - 1, -1, -1):
+            behind = self._way(self._messages[index]).whole_ps + remainders[index]
+            for earlier in waits.send_waits[index]:
+                remainders[earlier] = max(remainders[earlier], behind)
+            for earlier in waits.apply_waits[index]:
+                remainders[earlier] = max(remainders[earlier], remainders[index])
+        return remainders
+
+    def _way(self, message: Message) -> _Crossing:
+        end = self._bounds[message.first + message.count]
+        payload = (end - self._bounds[message.first]) * self._item_bytes
+        return self._crossing(message.source, message.target, payload)
+
+    def _cross(self, source: int, target: int, payload: int) -> _Crossing:
+        """Return the least times of a message of `payload` bytes; 0 for an empty one."""
+        if payload == 0:
+            return _Crossing((), 0)
+        full = self._stream.payload_bytes
+        packets = -(-payload // full)
+        last = payload - (packets - 1) * full
+        hops = self._hops(source, target)
+        occupied = [self._occupied_ps(hop.rate_bps, packets, last) for hop in hops]
+        # The first packet is full where there are more than one; the last is the short one.
+        ahead = self._plan.hosts[source].send_ps
+        reached = []
+        for hop in hops:
+            reached.append(ahead)
+            ahead += self._packet_ps(hop.rate_bps, min(full, payload)) + hop.onward_ps
+        rest = self._plan.hosts[target].receive_ps
+        rests = []
+        for hop in reversed(hops):
+            rest += hop.onward_ps
+            rests.append(rest)
+            rest += self._packet_ps(hop.rate_bps, last)
+        rests.reverse()
+        links = tuple(zip([hop.link for hop in hops], reached, occupied, rests, strict=True))
+        return _Crossing(links, max(to + busy + then for _, to, busy, then in links))
+
+    def _occupied_ps(self, rate_bps: int, packets: int, last: int) -> int:
+        whole = (packets - 1) * self._packet_ps(rate_bps, self._stream.payload_bytes)
+        return whole + self._packet_ps(rate_bps, last)
+
+    def _packet_ps(self, rate_bps: int, payload: int) -> int:
+        return serialisation_ps(payload + self._stream.overhead_bytes, rate_bps)
+
+    def _hops(self, source: int, target: int) -> list["_Hop"]:
+        hops = []
+        node, goal = self._plan.hosts[source].node, self._plan.hosts[target].node
+        while node != goal:
+            number = self._plan.routes[node][target]
+            link = self._plan.graph.links[number]
+            node = link.target
+            latency = 0 if node == goal else self._plan.graph.nodes[node].latency_ps
+            hops.append(_Hop(number, link.rate_bps, link.delay_ps + latency))
+        return hops
+
+
+@dataclass(frozen=True, slots=True)
+class _Hop:
+    """A link of a way; `onward_ps` is its delay and the latency of the switch behind it."""
+
+    link: int
+    rate_bps: int
+    onward_ps: int
