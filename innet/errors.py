@@ -21,7 +21,12 @@ class ConfigurationError(InnetError):
     exit_code = 2
 
     def __init__(
-        self, message: str, *, file: str | None = None, line: int | None = None, key: str | None = None
+        self,
+        message: str,
+        *,
+        file: str | None = None,
+        line: int | None = None,
+        key: str | None = None,
     ) -> None:
         self.message = message
         self.file = file

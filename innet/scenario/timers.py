@@ -64,5 +64,7 @@ def retransmission_timeout(
         return Rto(False, configured_ps, configured_ps, _BACK_OFF * configured_ps)
     loaded_ps = max(unloaded_ps, shared_packets * packet_ps)
     initial_ps = max(_LEAST_INITIAL_PS, 3 * loaded_ps)
-    minimum_ps = max(_LEAST_MINIMUM_PS, 2 * unloaded_ps)
+    # A full window waits behind itself: the first samples, taken before it has built up,
+    # must not make the timeout shorter than that.
+    minimum_ps = max(_LEAST_MINIMUM_PS, 2 * loaded_ps)
     return Rto(True, initial_ps, minimum_ps, _BACK_OFF * initial_ps)

@@ -77,7 +77,7 @@ def test_an_adaptive_timeout_starts_above_the_loaded_round_trip():
     # Unloaded: 2 x (163.2 ns + 1 us) + 1 us; loaded: 128 x 163.2 ns = 20.9 us, below 1 ms / 3.
     assert built.rto.adaptive
     assert built.rto.initial_ps == 10**9
-    assert built.rto.minimum_ps == 2 * 3_326_400
+    assert built.rto.minimum_ps == 2 * 128 * 163_200
     assert built.rto.maximum_ps == 64 * 10**9
     slow = plan(scenario(**{"10 Gbps": "100 Mbps"}))
     assert slow.rto.initial_ps == 3 * 128 * 16_320_000

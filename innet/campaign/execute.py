@@ -1,0 +1,101 @@
+"""What `innet run` does, from the scenario file to the run directory."""
+
+import shlex
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from innet.campaign.campaign import Campaign, Progress, output_folder
+from innet.campaign.store import build_manifest, store
+from innet.errors import InnetError
+from innet.report.draw import draw_stored
+from innet.report.files import prepare_folder
+from innet.report.results import Results, StoredRun
+from innet.scenario.load import load_scenario
+from innet.scenario.schema import Scenario
+
+
+class WorkInterruptedError(InnetError):
+    """The user stopped the work; what was finished is kept."""
+
+    exit_code = 130
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What to run: a scenario file, keys to override, where run directories go, and
+    whether the results are drawn."""
+
+    file: Path
+    overrides: tuple[str, ...] = ()
+    seed: int | None = None
+    out: Path = Path("runs")
+    plots: bool = False
+
+    @property
+    def all_overrides(self) -> tuple[str, ...]:
+        """The overrides with the seed as the last one."""
+        return self.overrides if self.seed is None else (*self.overrides, f"seed={self.seed}")
+
+    @property
+    def command(self) -> str:
+        """The command that gives these results; where they go is no part of it."""
+        words = ["innet", "run", str(self.file)]
+        for override in self.overrides:
+            words += ["--set", override]
+        if self.seed is not None:
+            words += ["--seed", str(self.seed)]
+        return shlex.join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came out. `failures` are messages on wrong sums and runs that cannot finish;
+    `files` are the run directory and the plot.
+    """
+
+    results: Results
+    manifest: Mapping[str, Any]
+    files: Sequence[Path]
+    failures: Sequence[str]
+
+
+def execute(request: Request, report: Callable[[Progress], None]) -> Outcome:
+    """Run a scenario and write its run directory, also when it is interrupted.
+
+    Raises ConfigurationError before any work for a bad scenario or an unwritable directory,
+    and WorkInterruptedError on Ctrl-C.
+    """
+    scenario = load_scenario(request.file, request.all_overrides)
+    folder = output_folder(scenario, request.out)
+    prepare_folder(folder)
+    campaign = Campaign(scenario, report)
+    try:
+        campaign.run()
+    except KeyboardInterrupt:
+        kept = _keep_finished(request, scenario, folder, campaign)
+        raise WorkInterruptedError(f"interrupted; {kept}") from None
+    except BaseException:
+        _keep_finished(request, scenario, folder, campaign)
+        raise
+    complete = not any(point.unfinished for point in campaign.results.points)
+    manifest = _manifest(request, scenario, complete)
+    store(folder, manifest, campaign)
+    files = [folder]
+    if request.plots and any(point.runs for point in campaign.results.points):
+        stored = StoredRun(folder, manifest, campaign.results)
+        files.append(draw_stored([stored], "auto", "time"))
+    return Outcome(campaign.results, manifest, files, campaign.failures)
+
+
+def _keep_finished(request: Request, scenario: Scenario, folder: Path, campaign: Campaign) -> str:
+    finished = sum(len(point.runs) for point in campaign.results.points)
+    if finished == 0:
+        return "no run had finished"
+    store(folder, _manifest(request, scenario, complete=False), campaign)
+    return f"{finished} finished run{'s' * (finished != 1)} kept in {folder}"
+
+
+def _manifest(request: Request, scenario: Scenario, complete: bool) -> dict[str, Any]:
+    return build_manifest(scenario, request.file, request.all_overrides, request.command, complete)

@@ -1,0 +1,376 @@
+"""One rank's ends of its reliable streams, as a machine: messages in, packets out, and back.
+
+Messages to one destination travel in the order in which they were handed over, cut into
+packets; streams to different destinations know nothing of each other. The machine must not
+know what a message means: it has a number, a length in bytes and, unless only timing is
+simulated, its bytes.
+"""
+
+from collections import deque
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from innet.protocol.stream_transitions import (
+    NOTHING,
+    stream_ack_go_back_n,
+    stream_ack_selective,
+    stream_data,
+    stream_go_back,
+    stream_next,
+    stream_timeout_selective,
+)
+from innet.protocol.transitions import TIMER_STATE, rto_back_off, rto_interval, rto_sample
+from innet.protocol.worker import NEVER, Timeout
+
+Bytes = npt.NDArray[np.uint8]
+
+DATA, ACK = "data", "ack"
+
+
+class StreamPacket(NamedTuple):
+    """A data packet, or the acknowledgement of one.
+
+    `number` counts the stream's packets; `place` the packet's place in its message and `last`
+    whether it is the message's last. An acknowledgement names the packet it answers, what its
+    sender `expected` next and whether there is a `gap` before what arrived.
+    """
+
+    kind: str
+    source: int
+    destination: int
+    number: int
+    message: int = -1
+    place: int = 0
+    packets: int = 0
+    size_bytes: int = 0
+    values: Bytes | None = None
+    expected: int = 0
+    gap: bool = False
+
+
+class MessageArrived(NamedTuple):
+    """A whole message is there; `values` are its bytes, None when only timing is simulated."""
+
+    source: int
+    message: int
+    values: Bytes | None
+
+
+class _Outgoing:
+    """A message on its way: its packets have the stream's numbers from `first` on."""
+
+    def __init__(self, message: int, size_bytes: int, first: int, packets: int) -> None:
+        self.message = message
+        self.size_bytes = size_bytes
+        self.first = first
+        self.packets = packets
+        self.values: Bytes | None = None
+
+
+class StreamEndpoint:
+    """All streams that start or end at `rank`.
+
+    The state of the streams that start here lies in flat lists, a place a stream, and grows
+    with every new destination; likewise for those that end here.
+    """
+
+    def __init__(
+        self, rank: int, payload_bytes: int, window: int, go_back_n: bool, timeout: Timeout
+    ) -> None:
+        self.rank = rank
+        self.payload_bytes = payload_bytes
+        self.window = window
+        self.go_back_n = go_back_n
+        self.retransmissions = 0
+        self.timeouts = 0
+        self.stale = 0
+        self._timeout = timeout
+        self._outbox: list[tuple[int, StreamPacket]] = []
+        self._events: deque[MessageArrived] = deque()
+        self._earliest = NEVER
+        self._stream_to: dict[int, int] = {}
+        self._destinations: list[int] = []
+        self._base: list[int] = []
+        self._following: list[int] = []
+        self._highest: list[int] = []
+        self._lost: list[int] = []
+        self._end: list[int] = []
+        self._tries: list[int] = []
+        self._armed_at: list[int] = []
+        self._deadlines: list[int] = []
+        self._timed: list[int] = []
+        self._timers: list[int] = []
+        self._state: list[int] = []
+        self._sent_at: list[int] = []
+        self._repeated: list[int] = []
+        self._content: list[_Outgoing | None] = []
+        self._queued: list[deque[_Outgoing]] = []
+        self._stream_from: dict[int, int] = {}
+        self._expected: list[int] = []
+        self._complained: list[int] = []
+        self._received: list[int] = []
+        self._parts: dict[tuple[int, int], list[Bytes | None]] = {}
+        self._missing: dict[tuple[int, int], int] = {}
+
+    # --- sending ---------------------------------------------------------------------
+
+    def send_message(
+        self, destination: int, message: int, size_bytes: int, values: Bytes | None, now: int
+    ) -> None:
+        """Hand over a message of at least one byte; its packets leave as the window allows."""
+        stream = self._stream_to.get(destination)
+        if stream is None:
+            stream = self._open(destination)
+        packets = -(-size_bytes // self.payload_bytes)
+        outgoing = _Outgoing(message, size_bytes, self._end[stream], packets)
+        outgoing.values = values
+        self._end[stream] += packets
+        self._queued[stream].append(outgoing)
+        self._pump(stream, now)
+
+    def _open(self, destination: int) -> int:
+        stream = self._stream_to[destination] = len(self._destinations)
+        self._destinations.append(destination)
+        for scalars in (
+            self._base,
+            self._following,
+            self._highest,
+            self._lost,
+            self._end,
+            self._tries,
+            self._armed_at,
+        ):
+            scalars.append(0)
+        self._deadlines.append(NEVER)
+        self._timed.append(NOTHING)
+        self._timers += [0] * TIMER_STATE
+        for packets in (self._state, self._sent_at, self._repeated):
+            packets += [0] * self.window
+        self._content += [None] * self.window
+        self._queued.append(deque())
+        return stream
+
+    def _pump(self, stream: int, now: int) -> None:
+        """Send what the window allows: first what is lost, then what is new."""
+        while True:
+            known = self._highest[stream]
+            number = stream_next(
+                self._state,
+                self._base,
+                self._following,
+                self._highest,
+                self._lost,
+                self._end,
+                stream,
+                self.window,
+            )
+            if number == NOTHING:
+                return
+            place = stream * self.window + number % self.window
+            self._sent_at[place] = now
+            if self._deadlines[stream] == NEVER:
+                self._arm(stream, now)
+            if number < known:
+                self.retransmissions += 1
+                if self._timed[stream] == number:
+                    self._timed[stream] = NOTHING
+            else:
+                self._content[place] = self._message_of(stream, number)
+                if self._timed[stream] == NOTHING:
+                    self._timed[stream] = number
+            self._outbox.append(self._packet(stream, number, place))
+
+    def _message_of(self, stream: int, number: int) -> _Outgoing:
+        queued = self._queued[stream]
+        outgoing = queued[0]
+        if number == outgoing.first + outgoing.packets - 1:
+            queued.popleft()
+        return outgoing
+
+    def _packet(self, stream: int, number: int, place: int) -> tuple[int, StreamPacket]:
+        outgoing = self._content[place]
+        if outgoing is None:
+            raise AssertionError("a packet in the window has a message")
+        index = number - outgoing.first
+        start = index * self.payload_bytes
+        size = min(self.payload_bytes, outgoing.size_bytes - start)
+        values = None if outgoing.values is None else outgoing.values[start : start + size]
+        destination = self._destinations[stream]
+        return destination, StreamPacket(
+            DATA,
+            self.rank,
+            destination,
+            number,
+            outgoing.message,
+            index,
+            outgoing.packets,
+            size,
+            values,
+        )
+
+    def _arm(self, stream: int, now: int) -> None:
+        timeout = self._timeout
+        deadline = now + rto_interval(
+            self._timers,
+            stream * TIMER_STATE,
+            timeout.adaptive,
+            timeout.initial,
+            timeout.minimum,
+            timeout.maximum,
+            self._tries[stream],
+        )
+        self._armed_at[stream] = now
+        self._deadlines[stream] = deadline
+        if deadline < self._earliest:
+            self._earliest = deadline
+
+    # --- receiving -------------------------------------------------------------------
+
+    def receive(self, packet: StreamPacket, now: int) -> None:
+        """Take a data packet or an acknowledgement."""
+        if packet.kind == DATA:
+            self._data(packet)
+        else:
+            self._acknowledged(packet, now)
+
+    def _data(self, packet: StreamPacket) -> None:
+        stream = self._stream_from.get(packet.source)
+        if stream is None:
+            stream = self._stream_from[packet.source] = len(self._expected)
+            self._expected.append(0)
+            self._complained.append(0)
+            self._received += [0] * self.window
+        gap = packet.number > self._expected[stream]
+        if stream_data(
+            self._received, self._expected, stream, self.window, packet.number, self.go_back_n
+        ):
+            self._complained[stream] = 0
+            self._assemble(packet)
+        complain = gap and self.go_back_n and not self._complained[stream]
+        if complain:
+            self._complained[stream] = 1
+        acknowledgement = StreamPacket(
+            ACK,
+            self.rank,
+            packet.source,
+            packet.number,
+            expected=self._expected[stream],
+            gap=complain,
+        )
+        self._outbox.append((packet.source, acknowledgement))
+
+    def _assemble(self, packet: StreamPacket) -> None:
+        key = (packet.source, packet.message)
+        missing = self._missing.get(key, packet.packets) - 1
+        if packet.values is not None:
+            parts = self._parts.setdefault(key, [None] * packet.packets)
+            parts[packet.place] = packet.values
+        if missing:
+            self._missing[key] = missing
+            return
+        self._missing.pop(key, None)
+        parts = self._parts.pop(key, [])
+        whole = [part for part in parts if part is not None]
+        values = np.concatenate(whole) if whole else None
+        self._events.append(MessageArrived(packet.source, packet.message, values))
+
+    def _acknowledged(self, packet: StreamPacket, now: int) -> None:
+        stream = self._stream_to[packet.source]
+        before = self._base[stream]
+        if self.go_back_n:
+            news = stream_ack_go_back_n(
+                self._state,
+                self._base,
+                self._following,
+                stream,
+                self.window,
+                packet.expected,
+                packet.gap,
+            )
+        else:
+            news = stream_ack_selective(
+                self._state,
+                self._base,
+                self._following,
+                self._lost,
+                self._repeated,
+                stream,
+                self.window,
+                packet.number,
+            )
+        if news:
+            self._progress(stream, packet, now)
+        else:
+            self.stale += 1
+        if news or packet.gap or self._base[stream] != before:
+            self._pump(stream, now)
+
+    def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
+        timed = self._timed[stream]
+        if timed != NOTHING and (packet.number == timed or timed < self._base[stream]):
+            if packet.number == timed:
+                place = stream * self.window + timed % self.window
+                rto_sample(self._timers, stream * TIMER_STATE, now - self._sent_at[place])
+            self._timed[stream] = NOTHING
+        self._tries[stream] = 0
+        if self._base[stream] == self._following[stream]:
+            self._deadlines[stream] = NEVER
+        else:
+            self._arm(stream, now)
+
+    # --- time and events -------------------------------------------------------------
+
+    def packets_to_send(self) -> list[tuple[int, StreamPacket]]:
+        """Take out the packets to send now, in order, each with its destination rank."""
+        outbox = self._outbox
+        if outbox:
+            self._outbox = []
+        return outbox
+
+    def next_deadline(self) -> int | None:
+        """No later than the first timeout that is due; None when nothing is outstanding."""
+        return None if self._earliest == NEVER else self._earliest
+
+    def handle_timeout(self, now: int) -> None:
+        """Send again, in order of stream, what is overdue."""
+        self._earliest = NEVER
+        for stream, deadline in enumerate(self._deadlines):
+            if deadline <= now:
+                self._overdue(stream, now)
+            elif deadline < self._earliest:
+                self._earliest = deadline
+
+    def _overdue(self, stream: int, now: int) -> None:
+        self.timeouts += 1
+        self._tries[stream] += 1
+        rto_back_off(self._timers, stream * TIMER_STATE, self._tries[stream])
+        if self.go_back_n:
+            stream_go_back(self._base, self._following, stream)
+        else:
+            stream_timeout_selective(
+                self._state,
+                self._sent_at,
+                self._base,
+                self._following,
+                self._lost,
+                self._repeated,
+                stream,
+                self.window,
+                self._armed_at[stream],
+            )
+        self._arm(stream, now)
+        self._pump(stream, now)
+
+    def next_event(self) -> MessageArrived | None:
+        """Take out the oldest event, None when there is none."""
+        return self._events.popleft() if self._events else None
+
+    def unacknowledged(self) -> list[tuple[int, int, int]]:
+        """(destination, oldest packet, timeouts in a row) of every stream with packets out."""
+        return [
+            (destination, self._base[stream], self._tries[stream])
+            for stream, destination in enumerate(self._destinations)
+            if self._base[stream] < self._end[stream]
+        ]

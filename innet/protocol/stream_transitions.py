@@ -1,0 +1,152 @@
+"""A reliable stream's two ends as plain functions over flat sequences of integers.
+
+A stream carries packets numbered from 0 from one rank to another, at most `window` of them
+unacknowledged. Several streams share the sequences: stream `s` has its scalars at index `s`
+and packet `p` has its state at `s * window + p % window`. Same rules as transitions.py: no
+clock, no payload, only integers.
+
+Selective repeat: every packet is acknowledged by its own number, and a packet is taken for
+lost when its timer runs out or when a packet sent three places later has been acknowledged
+(as TCP's fast retransmit). Go-back-N: the receiver takes packets in order only and
+acknowledges what it expects next; a gap or a timeout makes the sender start again from there,
+as RoCE's adapters do.
+"""
+
+from collections.abc import MutableSequence, Sequence
+
+Ints = MutableSequence[int]
+
+UNSENT, IN_FLIGHT, LOST, ACKED = 0, 1, 2, 3
+REORDER_DEGREE = 3  # how many later packets must be acknowledged before one counts as lost
+NOTHING = -1
+
+
+def stream_next(
+    state: Ints,
+    base: Sequence[int],
+    following: Ints,
+    highest: Ints,
+    lost: Ints,
+    end: Sequence[int],
+    stream: int,
+    window: int,
+) -> int:
+    """The packet to send now, or NOTHING; it counts as in flight from here on.
+
+    `base` is the oldest packet not yet acknowledged, `following` the next to send in order,
+    `highest` one more than the highest ever sent, `lost` how many are marked lost, `end` how
+    many packets the messages handed over so far make.
+    """
+    offset = stream * window
+    if lost[stream] > 0:
+        for number in range(base[stream], following[stream]):
+            if state[offset + number % window] == LOST:
+                state[offset + number % window] = IN_FLIGHT
+                lost[stream] -= 1
+                return number
+    number = following[stream]
+    if number >= end[stream] or number >= base[stream] + window:
+        return NOTHING
+    following[stream] = number + 1
+    highest[stream] = max(highest[stream], number + 1)
+    state[offset + number % window] = IN_FLIGHT
+    return number
+
+
+def stream_data(
+    received: Ints, expected: Ints, stream: int, window: int, number: int, in_order_only: bool
+) -> bool:
+    """Whether data packet `number` is new to its receiver and to be kept.
+
+    `expected` is the oldest packet that is missing; `received` marks those beyond it.
+    """
+    if number < expected[stream] or number >= expected[stream] + window:
+        return False
+    if in_order_only and number != expected[stream]:
+        return False
+    offset = stream * window
+    if received[offset + number % window]:
+        return False
+    received[offset + number % window] = 1
+    while received[offset + expected[stream] % window]:
+        received[offset + expected[stream] % window] = 0
+        expected[stream] += 1
+    return True
+
+
+def stream_ack_selective(
+    state: Ints,
+    base: Ints,
+    following: Sequence[int],
+    lost: Ints,
+    repeated: Ints,
+    stream: int,
+    window: int,
+    number: int,
+) -> bool:
+    """Take the acknowledgement of packet `number`; return whether it was news.
+
+    Packets sent at least REORDER_DEGREE places before it, once, and still in flight are marked
+    lost. `repeated` marks packets that were sent more than once.
+    """
+    offset = stream * window
+    if number < base[stream] or state[offset + number % window] == ACKED:
+        return False
+    if state[offset + number % window] == LOST:
+        lost[stream] -= 1
+    state[offset + number % window] = ACKED
+    while base[stream] < following[stream] and state[offset + base[stream] % window] == ACKED:
+        state[offset + base[stream] % window] = UNSENT
+        repeated[offset + base[stream] % window] = 0
+        base[stream] += 1
+    for earlier in range(base[stream], number - REORDER_DEGREE + 1):
+        place = offset + earlier % window
+        if state[place] == IN_FLIGHT and not repeated[place]:
+            stream_mark_lost(state, lost, repeated, place, stream)
+    return True
+
+
+def stream_mark_lost(state: Ints, lost: Ints, repeated: Ints, place: int, stream: int) -> None:
+    """Mark the packet at `place` for sending again."""
+    state[place] = LOST
+    repeated[place] = 1
+    lost[stream] += 1
+
+
+def stream_ack_go_back_n(
+    state: Ints, base: Ints, following: Ints, stream: int, window: int, expected: int, gap: bool
+) -> bool:
+    """Take "I expect `expected`"; on a `gap` start again from there. Return if it was news."""
+    news = expected > base[stream]
+    offset = stream * window
+    while base[stream] < expected:
+        state[offset + base[stream] % window] = UNSENT
+        base[stream] += 1
+    following[stream] = max(following[stream], expected)
+    if gap and expected == base[stream]:
+        stream_go_back(base, following, stream)
+    return news
+
+
+def stream_go_back(base: Sequence[int], following: Ints, stream: int) -> None:
+    """Send again everything that is not acknowledged."""
+    following[stream] = base[stream]
+
+
+def stream_timeout_selective(
+    state: Ints,
+    sent_at: Sequence[int],
+    base: Sequence[int],
+    following: Sequence[int],
+    lost: Ints,
+    repeated: Ints,
+    stream: int,
+    window: int,
+    armed_at: int,
+) -> None:
+    """Mark as lost what was already in flight when the stream's timer was set."""
+    offset = stream * window
+    for number in range(base[stream], following[stream]):
+        place = offset + number % window
+        if state[place] == IN_FLIGHT and sent_at[place] <= armed_at:
+            stream_mark_lost(state, lost, repeated, place, stream)
