@@ -39,7 +39,7 @@ control Forward(inout headers_t hdr, inout metadata_t meta,
 
     // The switch's own IPv4 addresses: a host that uses plain UDP sockets asks for them.
     table own_addresses {
-        key = { hdr.arp.target_ip : exact; }
+        key = { hdr.arp.target_ip : exact @name("ip"); }
         actions = { answer_arp; NoAction; }
         default_action = NoAction();
         size = 64;
@@ -48,8 +48,8 @@ control Forward(inout headers_t hdr, inout metadata_t meta,
     // Frames for the switch's own MAC address are routed.
     table routes {
         key = {
-            hdr.ethernet.destination : exact;
-            hdr.ipv4.destination : lpm;
+            hdr.ethernet.destination : exact @name("mac");
+            hdr.ipv4.destination : lpm @name("ip");
         }
         actions = { route; NoAction; }
         default_action = NoAction();
@@ -58,7 +58,7 @@ control Forward(inout headers_t hdr, inout metadata_t meta,
 
     // All others are switched; the default action tells what happens to unknown addresses.
     table hosts {
-        key = { hdr.ethernet.destination : exact; }
+        key = { hdr.ethernet.destination : exact @name("mac"); }
         actions = { to_port; flood; drop; }
         default_action = drop();
         size = 4096;

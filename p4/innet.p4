@@ -56,10 +56,10 @@ control InnetIngress(inout headers_t hdr, inout metadata_t meta,
     // for another.
     table contributors {
         key = {
-            standard.ingress_port : exact;
-            hdr.ethernet.source : exact;
-            hdr.ipv4.source : exact;
-            hdr.udp.destination : exact;
+            standard.ingress_port : exact @name("ingress_port");
+            hdr.ethernet.source : exact @name("source_mac");
+            hdr.ipv4.source : exact @name("source_ip");
+            hdr.udp.destination : exact @name("udp_port");
         }
         actions = { contributor; NoAction; }
         default_action = NoAction();

@@ -25,8 +25,8 @@ control Reply(inout headers_t hdr, inout metadata_t meta,
 
     table receivers {
         key = {
-            meta.receiver : exact;
-            hdr.udp.destination : exact;
+            meta.receiver : exact @name("receiver");
+            hdr.udp.destination : exact @name("udp_port");
         }
         actions = { address; drop; }
         default_action = drop();
