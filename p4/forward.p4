@@ -23,6 +23,7 @@ control Forward(inout headers_t hdr, inout metadata_t meta,
         hdr.ethernet.source = own;
         hdr.ethernet.destination = next_hop;
         hdr.ipv4.time_to_live = hdr.ipv4.time_to_live - 1;
+        meta.is_rewritten = 1;
     }
 
     action answer_arp(mac_t own) {

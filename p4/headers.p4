@@ -123,4 +123,5 @@ struct metadata_t {
     bit<1> is_reply;     // the switch sends it in its own name
     bit<16> receiver;    // to whom, unless multicast says otherwise
     bit<1> is_flooded;
+    bit<1> is_rewritten; // its IPv4 header has changed and needs a new checksum
 }

@@ -64,7 +64,8 @@ control VerifyChecksums(inout headers_t hdr, inout metadata_t meta) {
 
 control ComputeChecksums(inout headers_t hdr, inout metadata_t meta) {
     apply {
-        update_checksum(hdr.ipv4.isValid() && hdr.ipv4.header_words == 5,
+        // Only where the switch wrote: a fault that came with a packet must stay visible.
+        update_checksum(meta.is_rewritten == 1,
                         IPV4_FIELDS(hdr.ipv4), hdr.ipv4.checksum, HashAlgorithm.csum16);
     }
 }

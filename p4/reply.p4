@@ -16,6 +16,7 @@ control Reply(inout headers_t hdr, inout metadata_t meta,
         hdr.udp.source = hdr.udp.destination;  // a core of a worker talks to one port
         hdr.udp.destination = port;
         hdr.udp.checksum = 0;
+        meta.is_rewritten = 1;
     }
 
     action drop() {
