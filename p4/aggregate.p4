@@ -30,6 +30,8 @@ const bit<64> MARKS_OF_SET_1 = 0xFFFFFFFF00000000;
 
 #define SETS (2 * SLOTS)
 
+// Each value has a register array of its own, read, changed and written in one step. BMv2
+// runs an action faster than a row of tables, so the steps of all values share an action.
 #define VALUE_REGISTER(i) register<bit<32>>(SETS) value_##i;
 #define STORE_VALUE(i) value_##i.write(index, hdr.values.v##i);
 #define LOAD_VALUE(i) value_##i.read(hdr.values.v##i, index);
