@@ -123,3 +123,21 @@ def test_a_worker_that_is_cut_off_is_named():
     case = scenario(more="faults: [{drop: {from: 1, to: switch, packet: all}}]")
     with pytest.raises(UnfinishedError, match="lacks the contribution of worker 1"):
         simulate(build_plan(case, "in_network", False, 256))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "workers", "simgrid_us", "steps"),
+    [
+        ("ring", 4, 12597.0, 6),
+        ("ring", 8, 14710.3, 14),
+        ("recursive_doubling", 4, 16783.3, 2),
+        ("halving_doubling", 8, 14694.2, 6),
+    ],
+)
+def test_point_to_point_times_are_those_of_simgrid(algorithm, workers, simgrid_us, steps):
+    """SimGrid SMPI 3.32, CM02, 10 MiB, 10 Gbps: it has no headers, no store and forward."""
+    more = "message: {payload: 1460 B, overhead: 0 B, window: 256}"
+    case = scenario(workers, latency="0 s", more=more)
+    time_us = finish(build_plan(case, algorithm, False, 10 * 2**20 // 4)) / 1e6
+    packet_us = 1460 * 8 / 1e4
+    assert abs(time_us - simgrid_us) <= 0.001 * simgrid_us + steps * packet_us

@@ -99,14 +99,14 @@ class LinkDirection:
         self._free_at = 0
         self._waiting: deque[tuple[int, int]] = deque()
         self._waiting_bytes = 0
-        self._under_way: deque[Any] = deque()
         self._index = index
         self.packets = self.bytes = self.busy_ps = 0
         self.lost = self.queue_dropped = self.queued_ps = 0
 
     def send(self, packet: Any, medium_bytes: int, now: int) -> None:  # noqa: ANN401
         """Put a packet at the end of the queue at `now`, never before an earlier call's."""
-        start = max(now, self._free_at)
+        # What takes no bandwidth (an acknowledgement of 0 bytes) does not wait for it either.
+        start = max(now, self._free_at) if medium_bytes else now
         if self._limit is not None and not self._admit(medium_bytes, now, start):
             self.queue_dropped += 1
             return
@@ -114,7 +114,7 @@ class LinkDirection:
         if time is None:
             time = serialisation_ps(medium_bytes, self._rate)
             self._serialisation[medium_bytes] = time
-        self._free_at = start + time
+        self._free_at = max(self._free_at, start + time)
         self.packets += 1
         self.bytes += medium_bytes
         self.busy_ps += time
@@ -122,18 +122,14 @@ class LinkDirection:
         if self._is_lost(packet, now):
             self.lost += 1
             return
-        self._under_way.append(packet)
-        self._schedule(self._free_at + self._delay)
+        self._schedule(packet, start + time + self._delay)
 
-    def _schedule(self, arrival: int) -> None:
+    def _schedule(self, packet: Any, arrival: int) -> None:  # noqa: ANN401
         event = simpy.Event(self._env)
         event._ok = True
         event._value = None
-        event.callbacks.append(self._arrive)
+        event.callbacks.append(lambda _: self._deliver(packet))
         self._env.schedule(event, EventPriority(self._order), arrival - self._env.now)
-
-    def _arrive(self, _: simpy.Event) -> None:
-        self._deliver(self._under_way.popleft())
 
     def _is_lost(self, packet: Any, now: int) -> bool:  # noqa: ANN401
         lost = self._loss > 0 and draw(self._key, self.packets) < self._loss
