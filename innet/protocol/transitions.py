@@ -10,7 +10,7 @@ Words. A pool has `slots` slots with two *sets* each; the set of a slot has the 
 `set * slots + slot`. A chunk's *number* is its sequence number, 32 bits on the wire, counted
 over the life of the job. Published protocol: Sapio et al., "Scaling Distributed Machine
 Learning with In-Network Aggregation", NSDI 2021, algorithms 3 and 4. The guard and help are
-innet's own; docs/protocol.md explains both.
+innet's own.
 """
 
 from collections.abc import MutableSequence, Sequence
