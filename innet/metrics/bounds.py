@@ -19,9 +19,9 @@ from functools import cache
 
 from innet.collectives.dependencies import Dependencies, dependencies
 from innet.collectives.schedule import Message, Schedule, block_bounds
-from innet.metrics.message_estimate import ITEM_BYTES
 from innet.plan.plan import Aggregation, Host, Plan, Stream
 from innet.units import serialisation_ps
+from innet.wire.dtypes import ITEMSIZE
 
 
 def lower_bound_ps(plan: Plan) -> int:
@@ -103,7 +103,7 @@ class _Walk:
         self._stream = stream
         self._messages = schedule.messages
         self._bounds = block_bounds(plan.elements, schedule.blocks)
-        self._item_bytes = ITEM_BYTES[plan.dtype]
+        self._item_bytes = ITEMSIZE[plan.dtype]
         self._crossing = cache(self._cross)
         waits = dependencies(schedule)
         self._starts = self._first_starts(waits)

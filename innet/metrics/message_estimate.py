@@ -15,8 +15,7 @@ from innet.collectives.schedule import Message, Schedule, block_bounds
 from innet.metrics.estimate import Burden, Member, members_of, switch_latency_ps
 from innet.plan.plan import Plan, Stream
 from innet.units import serialisation_ps
-
-ITEM_BYTES = {"int32": 4, "float32": 4, "float16": 2, "bfloat16": 2}
+from innet.wire.dtypes import ITEMSIZE
 
 
 def schedule_ps(
@@ -95,7 +94,7 @@ class _Walk:
 
     def _cost(self, elements: int, source: int, target: int) -> _Cost:
         sender, receiver = self._members[source], self._members[target]
-        payload = elements * ITEM_BYTES[self._plan.dtype]
+        payload = elements * ITEMSIZE[self._plan.dtype]
         packets = -(-payload // self._stream.payload_bytes)
         medium = payload + packets * self._stream.overhead_bytes
         sending = _occupied_ps(packets, medium, sender.up_bps, sender.send_ps)

@@ -3,7 +3,6 @@
 from innet.metrics.bounds import lower_bound_ps
 from innet.metrics.diagnosis import diagnose
 from innet.metrics.figures import OPERATION, RunSummary
-from innet.metrics.message_estimate import ITEM_BYTES
 from innet.metrics.rates import algorithm_bandwidth_bps, bus_bandwidth_bps
 from innet.metrics.traffic import (
     finish_time_ps,
@@ -14,12 +13,13 @@ from innet.metrics.traffic import (
 )
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
+from innet.wire.dtypes import ITEMSIZE
 
 
 def summarise(plan: Plan, trace: Trace, wrong: int, checked: bool) -> RunSummary:
     """Return the figures of a finished run in which `wrong` elements differed, if `checked`."""
     time_ps = finish_time_ps(plan, trace)
-    size_bytes = plan.elements * ITEM_BYTES[plan.dtype]
+    size_bytes = plan.elements * ITEMSIZE[plan.dtype]
     diagnosis = diagnose(plan, trace)
     return RunSummary(
         algorithm=plan.algorithm,

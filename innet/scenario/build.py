@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
 from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
 from innet.scenario.plan_faults import latest_fault_ps, node_faults, packet_faults
-from innet.scenario.schema import ITEM_BYTES, Scenario
+from innet.scenario.schema import Scenario
 from innet.scenario.timers import (
     SlowestPath,
     aggregation_round_trip_ps,
@@ -14,11 +15,11 @@ from innet.scenario.timers import (
 )
 from innet.topology.routes import shortest_routes
 from innet.topology.star import Cable, build_star, host_node
+from innet.wire.dtypes import ITEMSIZE
+from innet.wire.headers import help_medium_bytes
 
 # A value of any type takes 4 bytes in an aggregation packet (block floating point).
 VALUE_BYTES = 4
-# A help packet has headers only: Ethernet's shortest frame, with preamble and gap.
-HELP_BYTES = 84
 CHECKED_BYTES = 512 * 2**20
 _PATIENCE_TIMEOUTS = 4
 
@@ -35,7 +36,7 @@ def should_check(scenario: Scenario, elements: int | None = None) -> bool:
     count = collective.elements if elements is None else elements
     if count is None:
         return True
-    return count * ITEM_BYTES[collective.dtype] * scenario.topology.workers <= CHECKED_BYTES
+    return count * ITEMSIZE[collective.dtype] * scenario.topology.workers <= CHECKED_BYTES
 
 
 def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements: int) -> Plan:
@@ -96,9 +97,7 @@ def packet_bytes(scenario: Scenario) -> int:
 def _schedule(scenario: Scenario, algorithm: str, elements: int) -> Schedule | None:
     if algorithm == "in_network":
         return None
-    from innet.collectives.algorithms import build_schedule
-
-    itemsize = ITEM_BYTES[scenario.collective.dtype]
+    itemsize = ITEMSIZE[scenario.collective.dtype]
     return build_schedule(algorithm, scenario.topology.workers, elements, itemsize)
 
 
@@ -121,7 +120,7 @@ def _aggregation(scenario: Scenario) -> Aggregation:
         guard=scenario.switch.guard,
         elements_per_packet=scenario.packet.elements,
         packet_bytes=packet_bytes(scenario),
-        help_bytes=HELP_BYTES,
+        help_bytes=help_medium_bytes(),
         exponent_round=scenario.collective.dtype != "int32",
     )
 

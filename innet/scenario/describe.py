@@ -13,9 +13,10 @@ from innet.scenario.build import (
 )
 from innet.scenario.load import Point, expand
 from innet.scenario.quantities import shown
-from innet.scenario.schema import ITEM_BYTES, Scenario
+from innet.scenario.schema import Scenario
 from innet.scenario.timers import filling_window
 from innet.units import format_duration, format_rate, format_size
+from innet.wire.dtypes import ITEMSIZE
 
 _LISTED_POINTS = 24
 
@@ -99,7 +100,7 @@ def _tensor(scenario: Scenario) -> str:
     size = f"{format_size(collective.size)}, {elements} elements of {collective.dtype}"
     if not should_check(scenario):
         return f"{size}; timing only, nothing is summed"
-    memory = 2 * elements * ITEM_BYTES[collective.dtype] * scenario.topology.workers
+    memory = 2 * elements * ITEMSIZE[collective.dtype] * scenario.topology.workers
     return f"{size}; every result is checked (tensors and results take {_about(memory)})"
 
 

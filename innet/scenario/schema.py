@@ -39,14 +39,13 @@ from innet.scenario.quantities import (
 )
 from innet.scenario.section import Section
 from innet.scenario.sweep import SWEEP_FIELD, Sweep
+from innet.wire.dtypes import ITEMSIZE
+from innet.wire.headers import MEDIUM_OVERHEAD_BYTES
 
 MAXIMUM_WORKERS = 4096
 MAXIMUM_SLOTS = 2**14
 MAXIMUM_CORES = 16
 PACKET_ELEMENTS = (32, 64, 128, 256)
-# Ethernet 14, IPv4 20, UDP 8, SwitchML 8, exponents 2, FCS 4, preamble and SFD 8, gap 12.
-PACKET_OVERHEAD_BYTES = 76
-ITEM_BYTES: dict[DType, int] = {"int32": 4, "float32": 4, "float16": 2, "bfloat16": 2}
 ALGORITHMS = (
     "in_network",
     "ring",
@@ -103,7 +102,7 @@ class PacketSection(Section):
         description="Values a packet: 32, 64, 128 or 256; any number with an explicit overhead.",
     )
     overhead: Size = Field(
-        default=PACKET_OVERHEAD_BYTES, description="Medium bytes beyond the values."
+        default=MEDIUM_OVERHEAD_BYTES, description="Medium bytes beyond the values."
     )
 
     @model_validator(mode="after")
@@ -181,7 +180,7 @@ class CollectiveSection(Section):
 
     op: Annotated[Literal["all_reduce"], one_of("a collective", "all_reduce")] = "all_reduce"
     size: Size | None = Field(default=None, description="Bytes of the tensor at each worker.")
-    dtype: Annotated[DType, one_of("a data type", *ITEM_BYTES)] = Field(
+    dtype: Annotated[DType, one_of("a data type", *ITEMSIZE)] = Field(
         default="float32", description="Type of the elements, of the files' too."
     )
     check: Annotated[
@@ -196,13 +195,13 @@ class CollectiveSection(Section):
     @property
     def elements(self) -> int | None:
         """Number of elements, None where files decide."""
-        return None if self.size is None else self.size // ITEM_BYTES[self.dtype]
+        return None if self.size is None else self.size // ITEMSIZE[self.dtype]
 
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         if (self.size is None) == (self.tensors is None):
             raise ValueError("give exactly one of size and tensors")
-        item = ITEM_BYTES[self.dtype]
+        item = ITEMSIZE[self.dtype]
         if self.size is not None and self.size % item:
             below = self.size - self.size % item
             problem = (

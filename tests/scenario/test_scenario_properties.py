@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 
 from innet.errors import ConfigurationError
 from innet.scenario.load import expand, parse_scenario
-from innet.scenario.schema import ALGORITHMS, ITEM_BYTES
+from innet.scenario.schema import ALGORITHMS
 from innet.units import format_duration, format_rate, format_size
+from innet.wire.dtypes import ITEMSIZE
 
 WHOLE = """\
 version: 1
@@ -75,7 +76,7 @@ def scenarios(draw):
     changed = st.fixed_dictionaries(
         {}, optional={"start": duration, "link": st.fixed_dictionaries({"queue": size | st.none()})}
     )
-    dtype = draw(st.sampled_from(list(ITEM_BYTES)))
+    dtype = draw(st.sampled_from(list(ITEMSIZE)))
     return {
         "version": 1,
         "name": "random",
@@ -84,7 +85,7 @@ def scenarios(draw):
         "switch": {"latency": draw(duration), "slots": draw(st.integers(16, 2**14))},
         "host": {"cores": draw(st.integers(1, 16)), "rto": draw(st.just("adaptive") | duration)},
         "collective": {
-            "size": format_size(ITEM_BYTES[dtype] * draw(st.integers(0, 2**40))),
+            "size": format_size(ITEMSIZE[dtype] * draw(st.integers(0, 2**40))),
             "dtype": dtype,
         },
         "algorithms": draw(st.lists(st.sampled_from(ALGORITHMS), min_size=1, unique=True)),

@@ -1,13 +1,9 @@
 """Plans of point-to-point algorithms: schedules, streams and the parameter server."""
 
-import pytest
-
 from innet.plan.plan import NodeFault
 from innet.scenario.build import build_plan
 from innet.scenario.load import parse_scenario
 from innet.scenario.schema import Scenario
-
-pytest.importorskip("innet.collectives.algorithms")
 
 BASE = """\
 version: 1
