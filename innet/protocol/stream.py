@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from innet.protocol.machine import NEVER, Machine, Timeout
 from innet.protocol.stream_transitions import (
     NOTHING,
     stream_ack_go_back_n,
@@ -21,8 +22,16 @@ from innet.protocol.stream_transitions import (
     stream_next,
     stream_timeout_selective,
 )
-from innet.protocol.transitions import TIMER_STATE, rto_back_off, rto_interval, rto_sample
-from innet.protocol.worker import NEVER, Timeout
+from innet.protocol.transitions import (
+    NEW_TIMER,
+    TIMED,
+    TIMER_STATE,
+    UNTIMED,
+    rto_answered,
+    rto_back_off,
+    rto_repeated,
+    rto_time,
+)
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -69,7 +78,7 @@ class _Outgoing:
         self.values: Bytes | None = None
 
 
-class StreamEndpoint:
+class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     """All streams that start or end at `rank`.
 
     The state of the streams that start here lies in flat lists, a place a stream, and grows
@@ -79,6 +88,7 @@ class StreamEndpoint:
     def __init__(
         self, rank: int, payload_bytes: int, window: int, go_back_n: bool, timeout: Timeout
     ) -> None:
+        super().__init__()
         self.rank = rank
         self.payload_bytes = payload_bytes
         self.window = window
@@ -87,9 +97,6 @@ class StreamEndpoint:
         self.timeouts = 0
         self.stale = 0
         self._timeout = timeout
-        self._outbox: list[tuple[int, StreamPacket]] = []
-        self._events: deque[MessageArrived] = deque()
-        self._earliest = NEVER
         self._stream_to: dict[int, int] = {}
         self._destinations: list[int] = []
         self._base: list[int] = []
@@ -100,7 +107,6 @@ class StreamEndpoint:
         self._tries: list[int] = []
         self._armed_at: list[int] = []
         self._deadlines: list[int] = []
-        self._timed: list[int] = []
         self._timers: list[int] = []
         self._state: list[int] = []
         self._sent_at: list[int] = []
@@ -144,8 +150,7 @@ class StreamEndpoint:
         ):
             scalars.append(0)
         self._deadlines.append(NEVER)
-        self._timed.append(NOTHING)
-        self._timers += [0] * TIMER_STATE
+        self._timers += NEW_TIMER
         for packets in (self._state, self._sent_at, self._repeated):
             packets += [0] * self.window
         self._content += [None] * self.window
@@ -174,12 +179,10 @@ class StreamEndpoint:
                 self._arm(stream, now)
             if number < known:
                 self.retransmissions += 1
-                if self._timed[stream] == number:
-                    self._timed[stream] = NOTHING
+                rto_repeated(self._timers, stream * TIMER_STATE, number)
             else:
                 self._content[place] = self._message_of(stream, number)
-                if self._timed[stream] == NOTHING:
-                    self._timed[stream] = number
+                rto_time(self._timers, stream * TIMER_STATE, number, now)
             self._outbox.append(self._packet(stream, number, place))
 
     def _message_of(self, stream: int, number: int) -> _Outgoing:
@@ -211,16 +214,7 @@ class StreamEndpoint:
         )
 
     def _arm(self, stream: int, now: int) -> None:
-        timeout = self._timeout
-        deadline = now + rto_interval(
-            self._timers,
-            stream * TIMER_STATE,
-            timeout.adaptive,
-            timeout.initial,
-            timeout.minimum,
-            timeout.maximum,
-            self._tries[stream],
-        )
+        deadline = now + self._timeout.interval(self._timers, stream, self._tries[stream])
         self._armed_at[stream] = now
         self._deadlines[stream] = deadline
         if deadline < self._earliest:
@@ -308,12 +302,11 @@ class StreamEndpoint:
             self._pump(stream, now)
 
     def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
-        timed = self._timed[stream]
-        if timed != NOTHING and (packet.number == timed or timed < self._base[stream]):
-            if packet.number == timed:
-                place = stream * self.window + timed % self.window
-                rto_sample(self._timers, stream * TIMER_STATE, now - self._sent_at[place])
-            self._timed[stream] = NOTHING
+        at = stream * TIMER_STATE
+        rto_answered(self._timers, at, packet.number, now)
+        if self._timers[at + TIMED] < self._base[stream]:
+            # Go-back-N may have acknowledged it together with a later one.
+            self._timers[at + TIMED] = UNTIMED
         self._tries[stream] = 0
         if self._base[stream] == self._following[stream]:
             self._deadlines[stream] = NEVER
@@ -321,17 +314,6 @@ class StreamEndpoint:
             self._arm(stream, now)
 
     # --- time and events -------------------------------------------------------------
-
-    def packets_to_send(self) -> list[tuple[int, StreamPacket]]:
-        """Take out the packets to send now, in order, each with its destination rank."""
-        outbox = self._outbox
-        if outbox:
-            self._outbox = []
-        return outbox
-
-    def next_deadline(self) -> int | None:
-        """No later than the first timeout that is due; None when nothing is outstanding."""
-        return None if self._earliest == NEVER else self._earliest
 
     def handle_timeout(self, now: int) -> None:
         """Send again, in order of stream, what is overdue."""
@@ -362,10 +344,6 @@ class StreamEndpoint:
             )
         self._arm(stream, now)
         self._pump(stream, now)
-
-    def next_event(self) -> MessageArrived | None:
-        """Take out the oldest event, None when there is none."""
-        return self._events.popleft() if self._events else None
 
     def unacknowledged(self) -> list[tuple[int, int, int]]:
         """(destination, oldest packet, timeouts in a row) of every stream with packets out."""

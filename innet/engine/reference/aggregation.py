@@ -9,8 +9,9 @@ from innet.collectives.schedule import block_bounds
 from innet.engine.reference.run import Run, Timer
 from innet.plan.plan import Plan
 from innet.protocol.endpoint import TO_ALL, AggregationPacket, CollectiveDone, Values
+from innet.protocol.machine import Timeout
 from innet.protocol.switch import AggregationSwitch
-from innet.protocol.worker import AggregationWorker, Timeout
+from innet.protocol.worker import AggregationWorker
 from innet.trace.records import RankRecord, SwitchRecord
 from innet.wire.dtypes import narrow, widen
 from innet.wire.fixed_point import block_exponent, decode, encode

@@ -9,8 +9,8 @@ from innet.collectives.dependencies import dependencies
 from innet.collectives.schedule import block_bounds
 from innet.engine.reference.run import Run, Timer
 from innet.plan.plan import Plan
+from innet.protocol.machine import Timeout
 from innet.protocol.stream import DATA, StreamEndpoint, StreamPacket
-from innet.protocol.worker import Timeout
 from innet.trace.records import RankRecord
 from innet.wire.dtypes import ITEMSIZE, narrow, widen
 
