@@ -92,6 +92,24 @@ def test_a_sweep_is_run_in_order_and_drawn(innet, scenario, tmp_path):
     assert len(rows) == 1 + 2 * (2 + 4)
 
 
+def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
+    from innet.campaign import campaign
+
+    simulate, sizes = campaign.simulate, []
+
+    def counted(plan, tensors, progress):
+        sizes.append(plan.elements)
+        return simulate(plan, tensors, progress)
+
+    monkeypatch.setattr(campaign, "simulate", counted)
+    sweep = "sweep.collective.size=[4 KiB, 8 KiB, 4 KiB, 4096 B]"
+    out = innet("run", scenario, "--json", "--no-plots", "--set", sweep)[1]
+    assert sizes == [1024] * 2 + [2048] * 2
+    points = json.loads(out)["points"]
+    assert [point["parameters"]["collective.size"] for point in points][2:] == ["4 KiB", "4096 B"]
+    assert points[0]["runs"] == points[2]["runs"] == points[3]["runs"]
+
+
 def test_a_bad_scenario_is_told_with_file_and_line(innet, scenario):
     scenario.write_text(scenario.read_text().replace("10 Gbps", "10"))
     code, out, err = innet("run", scenario)
