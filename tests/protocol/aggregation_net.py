@@ -17,8 +17,9 @@ from innet.protocol.endpoint import (
     Event,
     Values,
 )
+from innet.protocol.machine import Timeout
 from innet.protocol.switch import AggregationSwitch
-from innet.protocol.worker import AggregationWorker, Timeout
+from innet.protocol.worker import AggregationWorker
 from innet.wire.fixed_point import block_exponent, decode, encode
 
 FIXED_TIMEOUT = Timeout(False, 10, 1, 80)

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 
+from innet.protocol.machine import Timeout
 from innet.protocol.stream import MessageArrived, StreamEndpoint, StreamPacket
-from innet.protocol.worker import Timeout
 
 FIXED_TIMEOUT = Timeout(False, 10, 1, 80)
 
