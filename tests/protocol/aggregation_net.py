@@ -7,8 +7,10 @@ the front reorders them.
 
 from collections import defaultdict
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from innet.protocol.endpoint import (
     TO_ALL,
@@ -22,6 +24,8 @@ from innet.protocol.switch import AggregationSwitch
 from innet.protocol.worker import AggregationWorker
 from innet.wire.fixed_point import block_exponent, decode, encode
 
+Vector = npt.NDArray[Any]
+
 FIXED_TIMEOUT = Timeout(False, 10, 1, 80)
 
 
@@ -30,7 +34,7 @@ class IntegerTensor:
 
     exponent_round = False
 
-    def __init__(self, vector: Values, k: int, workers: int, filler: int = 0) -> None:
+    def __init__(self, vector: Vector, k: int, workers: int, filler: int = 0) -> None:
         self.vector = vector
         self.result = np.zeros_like(vector)
         self.stored: list[int] = []
@@ -66,7 +70,7 @@ class FloatTensor(IntegerTensor):
 
     exponent_round = True
 
-    def __init__(self, vector, k: int, workers: int, filler: int = 0) -> None:
+    def __init__(self, vector: Vector, k: int, workers: int, filler: int = 0) -> None:
         super().__init__(vector, k, workers, filler)
         self.workers = workers
 
@@ -80,7 +84,7 @@ class FloatTensor(IntegerTensor):
         super().store(block, decode(values, exponent, self.workers), exponent)
 
 
-def tensor_of(vector, k: int, workers: int, filler: int = 0) -> IntegerTensor:
+def tensor_of(vector: Vector, k: int, workers: int, filler: int = 0) -> IntegerTensor:
     """`vector` as a tensor of the kind that its dtype asks for."""
     kind = FloatTensor if vector.dtype == np.float32 else IntegerTensor
     return kind(vector, k, workers, filler)
@@ -197,12 +201,16 @@ class AggregationNet:
     def settle(self) -> None:
         """Deliver everything, in order, until no packet is on its way."""
         while any(self.up) or any(self.down):
-            for worker in range(self.workers):
-                while self.up[worker]:
-                    self.to_switch(worker)
-            for worker in range(self.workers):
-                while self.down[worker]:
-                    self.to_worker(worker)
+            self.settle_one_round()
+
+    def settle_one_round(self) -> None:
+        """Deliver what is on its way up, then everything on its way down."""
+        for worker in range(self.workers):
+            while self.up[worker]:
+                self.to_switch(worker)
+        for worker in range(self.workers):
+            while self.down[worker]:
+                self.to_worker(worker)
 
     def waiting(self, worker: int) -> list[tuple[int, int, int, int]]:
         """What a worker has outstanding on all its cores."""
@@ -223,3 +231,32 @@ class AggregationNet:
 
 def _older(number: int, than: int) -> bool:
     return 0 < (than - number) % 2**32 < 2**31
+
+
+def start(
+    net: AggregationNet, *vectors: Vector, k: int = 1, filler: int = 0
+) -> list[list[IntegerTensor]]:
+    """Let every worker begin its vector; return the tensors, a part a core."""
+    tensors = []
+    for worker, vector in enumerate(vectors):
+        parts = [
+            tensor_of(part, k, net.workers, filler) for part in np.array_split(vector, net.cores)
+        ]
+        net.all_reduce(worker, parts)
+        tensors.append(parts)
+    return tensors
+
+
+def results(tensors: list[list[IntegerTensor]]) -> list[list[Any]]:
+    """The workers' results as plain lists."""
+    return [np.concatenate([part.result for part in parts]).tolist() for parts in tensors]
+
+
+def integers(*values: int) -> Values:
+    """An int32 vector."""
+    return np.array(values, dtype=np.int32)
+
+
+def floats(*values: float) -> Vector:
+    """A float32 vector."""
+    return np.array(values, dtype=np.float32)
