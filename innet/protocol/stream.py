@@ -70,12 +70,12 @@ class MessageArrived(NamedTuple):
 class _Outgoing:
     """A message on its way: its packets have the stream's numbers from `first` on."""
 
-    def __init__(self, message: int, size_bytes: int, first: int, packets: int) -> None:
+    def __init__(self, message: int, size_bytes: int, packets: int, values: Bytes | None) -> None:
         self.message = message
         self.size_bytes = size_bytes
-        self.first = first
         self.packets = packets
-        self.values: Bytes | None = None
+        self.values = values
+        self.first = 0
 
 
 class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
@@ -112,7 +112,9 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self._sent_at: list[int] = []
         self._repeated: list[int] = []
         self._content: list[_Outgoing | None] = []
-        self._queued: list[deque[_Outgoing]] = []
+        self._current: list[_Outgoing | None] = []
+        self._backlog: deque[tuple[int, _Outgoing]] = deque()
+        self._sending = NOTHING
         self._stream_from: dict[int, int] = {}
         self._expected: list[int] = []
         self._complained: list[int] = []
@@ -125,16 +127,32 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     def send_message(
         self, destination: int, message: int, size_bytes: int, values: Bytes | None, now: int
     ) -> None:
-        """Hand over a message of at least one byte; its packets leave as the window allows."""
-        stream = self._stream_to.get(destination)
-        if stream is None:
-            stream = self._open(destination)
-        packets = -(-size_bytes // self.payload_bytes)
-        outgoing = _Outgoing(message, size_bytes, self._end[stream], packets)
-        outgoing.values = values
-        self._end[stream] += packets
-        self._queued[stream].append(outgoing)
-        self._pump(stream, now)
+        """Hand over a message of at least one byte.
+
+        It is sent when all handed over before it have been, as with MPI's blocking send, so
+        that they do not compete for the rank's interface; what is lost of those is sent again
+        meanwhile.
+        """
+        outgoing = _Outgoing(message, size_bytes, -(-size_bytes // self.payload_bytes), values)
+        self._backlog.append((destination, outgoing))
+        self._advance(now)
+
+    @property
+    def window_full(self) -> bool:
+        """Whether something is to be sent for the first time and must wait for the window."""
+        stream = self._sending
+        return stream != NOTHING and self._highest[stream] < self._end[stream]
+
+    def _advance(self, now: int) -> None:
+        """Begin with the next messages while none is being sent."""
+        while self._backlog and not self.window_full:
+            destination, outgoing = self._backlog.popleft()
+            stream = self._stream_to.get(destination)
+            self._sending = stream = self._open(destination) if stream is None else stream
+            outgoing.first = self._end[stream]
+            self._current[stream] = outgoing
+            self._end[stream] += outgoing.packets
+            self._pump(stream, now)
 
     def _open(self, destination: int) -> int:
         stream = self._stream_to[destination] = len(self._destinations)
@@ -154,7 +172,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         for packets in (self._state, self._sent_at, self._repeated):
             packets += [0] * self.window
         self._content += [None] * self.window
-        self._queued.append(deque())
+        self._current.append(None)
         return stream
 
     def _pump(self, stream: int, now: int) -> None:
@@ -181,16 +199,9 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
                 self.retransmissions += 1
                 rto_repeated(self._timers, stream * TIMER_STATE, number)
             else:
-                self._content[place] = self._message_of(stream, number)
+                self._content[place] = self._current[stream]
                 rto_time(self._timers, stream * TIMER_STATE, number, now)
             self._outbox.append(self._packet(stream, number, place))
-
-    def _message_of(self, stream: int, number: int) -> _Outgoing:
-        queued = self._queued[stream]
-        outgoing = queued[0]
-        if number == outgoing.first + outgoing.packets - 1:
-            queued.popleft()
-        return outgoing
 
     def _packet(self, stream: int, number: int, place: int) -> tuple[int, StreamPacket]:
         outgoing = self._content[place]
@@ -300,6 +311,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             self.stale += 1
         if news or packet.gap or self._base[stream] != before:
             self._pump(stream, now)
+            self._advance(now)
 
     def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
         at = stream * TIMER_STATE
