@@ -106,7 +106,7 @@ class Campaign:
                 self._run_one(work, algorithm, values, _scaled(self._report, before, share, doing))
             except UnfinishedError as error:
                 work.unfinished.append(Unfinished(algorithm, str(error)))
-                self.failures.append(f"{doing}: {error}")
+                self.failures.append(f"{doing} cannot finish: {error}")
 
     def _run_one(
         self,

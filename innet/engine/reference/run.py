@@ -193,6 +193,6 @@ class Run:
     def give_up(self, why: str, now: int) -> None:
         """Raise UnfinishedError, naming who waits for what."""
         raise UnfinishedError(
-            f"{self.plan.algorithm} cannot finish: {why} (at {format_duration(now)})"
+            f"{why} (at {format_duration(now)})"
             + "".join("\n  " + line for line in self.waiting()[:10])
         )
