@@ -3,16 +3,22 @@
 from collections.abc import Callable, Mapping
 from statistics import median_high
 
-from innet.metrics.estimate import members_of, round_trip_ps, switch_latency_ps
-from innet.metrics.message_estimate import stream_round_trip_ps
+from innet.metrics import message_estimate
+from innet.metrics.estimate import round_trip_ps
 from innet.metrics.traffic import (
     busiest_link,
     finish_time_ps,
     link_name,
-    lost_on,
+    packets_dropped,
     packets_sent,
     rank_name,
     retransmissions,
+)
+from innet.plan.members import (
+    filling_window,
+    members_of,
+    slowest_packet_ps,
+    switch_latency_ps,
 )
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
@@ -26,16 +32,16 @@ def sentences(limit: str, plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
     return _WRITERS[limit](plan, trace, cost_ps)
 
 
-def filling_window(plan: Plan) -> int:
+def enough_packets(plan: Plan) -> int:
     """Return the fewest slots, or packets in flight of one stream, that fill the slowest link."""
     if plan.aggregation is not None:
         size, round_trip = plan.aggregation.packet_bytes, round_trip_ps(plan, plan.aggregation)
     else:
         assert plan.stream is not None
         size = plan.stream.payload_bytes + plan.stream.overhead_bytes
-        round_trip = stream_round_trip_ps(plan, plan.stream)
-    packet = max(member.slowest_ps(size) for member in members_of(plan))
-    return -(-round_trip // packet)
+        round_trip = message_estimate.round_trip_ps(plan, plan.stream)
+    members = members_of(plan.graph, plan.hosts)
+    return filling_window(round_trip, slowest_packet_ps(members, size))
 
 
 def _link(plan: Plan, trace: Trace, _cost_ps: int) -> Sentences:
@@ -68,13 +74,13 @@ def _latency(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
     return because, (
         f"Fewer steps one after another, larger tensors at a time, shorter links (now "
         f"{format_duration(propagation)}) or a faster switch (now "
-        f"{format_duration(switch_latency_ps(plan))})."
+        f"{format_duration(switch_latency_ps(plan.graph))})."
     )
 
 
 def _window(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
     gain = _share(cost_ps, finish_time_ps(plan, trace))
-    enough = filling_window(plan)
+    enough = enough_packets(plan)
     if plan.aggregation is not None:
         slots, round_trip = plan.aggregation.slots, round_trip_ps(plan, plan.aggregation)
         return (
@@ -83,7 +89,7 @@ def _window(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
             f"switch.slots: {enough} is the fewest that fills the link and saves about {gain}.",
         )
     assert plan.stream is not None
-    window, round_trip = plan.stream.window, stream_round_trip_ps(plan, plan.stream)
+    window, round_trip = plan.stream.window, message_estimate.round_trip_ps(plan, plan.stream)
     return (
         f"A window of {_count(window, 'packet')} a round trip of {format_duration(round_trip, 4)} "
         f"leaves the link idle in between; it could carry {enough}.",
@@ -97,9 +103,9 @@ def _host(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
     host = plan.hosts[busiest.rank]
     time = finish_time_ps(plan, trace)
     because = (
-        f"{rank_name(plan, busiest.rank).capitalize()} spends {format_duration(host.send_ps)} a "
-        f"packet sent and {format_duration(host.receive_ps)} a packet received; its "
-        f"{_count(host.cores, 'core')} worked {_share(busiest.cpu_busy_ps, time * host.cores)}."
+        f"{rank_name(plan, busiest.rank).capitalize()} spends {_cost(host.send_ps)} a packet sent "
+        f"and {_cost(host.receive_ps)} a packet received; its {_count(host.cores, 'core')} worked "
+        f"{_share(min(busiest.cpu_busy_ps, time * host.cores), time * host.cores)}."
     )
     gain = _share(cost_ps, time)
     return because, (
@@ -109,7 +115,7 @@ def _host(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
 
 
 def _straggler(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
-    members = members_of(plan)[: plan.workers]
+    members = members_of(plan.graph, plan.hosts)[: plan.workers]
     last = max(range(plan.workers), key=lambda rank: (members[rank].start_ps, -rank))
     start = members[last].start_ps - min(member.start_ps for member in members)
     time = finish_time_ps(plan, trace)
@@ -145,25 +151,28 @@ def _slow_or_paused(plan: Plan, cost: str) -> Sentences:
     costs = [host.send_ps + host.receive_ps for host in plan.hosts[: plan.workers]]
     slow = costs.index(max(costs))
     return (
-        f"Worker {slow} spends {format_duration(costs[slow])} on a packet and its answer, the "
-        f"typical worker {format_duration(median_high(costs))}; waiting for it cost {cost}.",
+        f"Worker {slow} spends {_cost(costs[slow])} on a packet and its answer, the typical "
+        f"worker {_cost(median_high(costs))}; waiting for it cost {cost}.",
         f"A faster worker {slow} (workers.{slow}.host).",
     )
 
 
 def _recovery(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
-    dropped = sum(lost_on(record) for record in trace.links)
+    dropped = packets_dropped(trace)
     timeouts = sum(record.timeouts for record in trace.ranks)
-    because = (
+    cost = f"about {format_duration(cost_ps, 4)}, {_share(cost_ps, finish_time_ps(plan, trace))}"
+    kind = "adaptive, at first" if plan.rto.adaptive else "fixed,"
+    now = f"now {kind} {format_duration(plan.rto.initial_ps, 3)}"
+    again = f"sending {retransmissions(trace)} again, after {_count(timeouts, 'timeout')}, cost"
+    if dropped == 0:
+        return (
+            f"Every packet arrived, but some later than the timeout; {again} {cost}.",
+            f"A longer host.rto, or adaptive ({now}).",
+        )
+    return (
         f"{_count(dropped, 'packet')} of {packets_sent(plan, trace)} did not arrive; noticing and "
-        f"sending {retransmissions(trace)} again, after {_count(timeouts, 'timeout')}, cost about "
-        f"{format_duration(cost_ps, 4)}, {_share(cost_ps, finish_time_ps(plan, trace))}."
-    )
-    rto = plan.rto
-    kind = "adaptive, at first" if rto.adaptive else "fixed,"
-    return because, (
-        f"A shorter retransmission timeout (host.rto, now {kind} "
-        f"{format_duration(rto.initial_ps, 3)}) or links that lose less."
+        f"{again} {cost}.",
+        f"A shorter retransmission timeout (host.rto, {now}) or links that lose less.",
     )
 
 
@@ -185,6 +194,10 @@ def _queue(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
     )
     smaller = f", a smaller message.window (now {window})" if window is not None else ""
     return because, f"A larger queue (topology.link.queue){smaller}, or fewer senders at once."
+
+
+def _cost(cost_ps: int) -> str:
+    return format_duration(cost_ps) if cost_ps else "nothing"
 
 
 def _share(part: int, whole: int) -> str:

@@ -2,7 +2,8 @@
 
 In-network aggregation, unlimited window: no result can leave the switch before every worker's
 update is there, so with N packets a worker needs N packet times on its uplink and then one
-packet's way down, or one packet's way up and then N packet times on its downlink.
+packet's way down, or one packet's way up and then N packet times on its downlink. Values of
+floats leave only when the exponents of a first packet are back, one round trip later.
 
 A schedule, unlimited window: a message starts when what it needs has been applied, and takes
 its bytes at the slowest link of its way plus one packet's way over the other links (every
@@ -16,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 
 from innet.collectives.dependencies import Dependencies, dependencies
 from innet.collectives.schedule import Message, Schedule, block_bounds
@@ -39,15 +41,17 @@ def lower_bound_ps(plan: Plan) -> int:
 
 def aggregation_packets(plan: Plan, aggregation: Aggregation) -> int:
     """Return the packets each worker sends at least: its cores' chunks and exponent rounds."""
+    return sum(chunks + exponents for chunks, exponents in _chunks_and_exponents(plan, aggregation))
+
+
+def _chunks_and_exponents(plan: Plan, aggregation: Aggregation) -> Iterator[tuple[int, int]]:
+    """Yield, for every core, the packets with values and those of the first round of exponents."""
     cores = max(host.cores for host in plan.hosts[: plan.workers])
-    total = 0
     shards = block_bounds(plan.elements, cores)
     slots = aggregation.slots // cores
-    for core in range(cores):
-        elements = shards[core + 1] - shards[core]
-        chunks = -(-elements // aggregation.elements_per_packet)
-        total += chunks + (min(chunks, slots) if aggregation.exponent_round else 0)
-    return total
+    for start, end in pairwise(shards):
+        chunks = -(-(end - start) // aggregation.elements_per_packet)
+        yield chunks, min(chunks, slots) if aggregation.exponent_round else 0
 
 
 def _aggregation_ps(plan: Plan, aggregation: Aggregation) -> int:
@@ -58,7 +62,12 @@ def _aggregation_ps(plan: Plan, aggregation: Aggregation) -> int:
     first_up = max(end.ready_ps + end.up_ps + end.up_delay_ps for end in ends)
     last_down = max(packets * end.down_ps + end.down_delay_ps for end in ends)
     first_down = max(end.down_ps + end.down_delay_ps for end in ends)
-    return latency + max(last_up + first_down, first_up + last_down)
+    bound = latency + max(last_up + first_down, first_up + last_down)
+    if aggregation.exponent_round:
+        values = sum(chunks for chunks, _ in _chunks_and_exponents(plan, aggregation))
+        last_values_up = first_up + latency + max(end.turn_ps(values) for end in ends)
+        bound = max(bound, last_values_up + latency + first_down)
+    return bound
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,10 +75,16 @@ class _Ends:
     """A worker's cable for one packet size; delays down include the host's receiving cost."""
 
     ready_ps: int
+    send_ps: int
     up_ps: int
     up_delay_ps: int
     down_ps: int
     down_delay_ps: int
+
+    def turn_ps(self, packets: int) -> int:
+        """Return the time from a result's leaving the switch until `packets` more are there."""
+        down = self.down_ps + self.down_delay_ps
+        return down + self.send_ps + packets * self.up_ps + self.up_delay_ps
 
 
 def _ends_of(plan: Plan, host: Host, medium_bytes: int) -> _Ends:
@@ -77,6 +92,7 @@ def _ends_of(plan: Plan, host: Host, medium_bytes: int) -> _Ends:
     down = plan.graph.links[plan.graph.links_into[host.node][0]]
     return _Ends(
         ready_ps=host.start_ps + host.send_ps,
+        send_ps=host.send_ps,
         up_ps=serialisation_ps(medium_bytes, up.rate_bps),
         up_delay_ps=up.delay_ps,
         down_ps=serialisation_ps(medium_bytes, down.rate_bps),

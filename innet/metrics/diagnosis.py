@@ -1,19 +1,28 @@
 """What limited a run, by rules over its plan and trace, and what would help.
 
 Each burden costs the difference between two estimates (`estimate.py`): the run with it and
-without it. Loss recovery costs what the trace took beyond the loss-free estimate, if anything
-was sent again; it is called queue when the queues dropped more packets than the links lost.
-The largest cost wins when it is at least 5 % of the run; if none is, the run is limited by the
-link, or by latency when packets crossing the network take longer than the data on the links.
+without it; the window and the hosts at most the time for which the trace saw links idle before a
+full window, or cores at work. Loss recovery costs what the trace took beyond the loss-free
+estimate, if anything was sent again; it is called queue when the queues dropped more packets
+than the links lost. The largest cost wins when it is at least 5 % of the run; if none is, the run
+is limited by the link, or by latency when packets crossing the network take longer than the data
+on the links.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from innet.metrics import advice
-from innet.metrics.estimate import Burden, aggregation_ps, members_of
-from innet.metrics.message_estimate import schedule_ps
-from innet.metrics.traffic import finish_time_ps, packets_dropped, retransmissions
+from innet.metrics.estimate import Burden, aggregation_ps, members_without
+from innet.metrics.message_estimate import ScheduleEstimate
+from innet.metrics.traffic import (
+    cpu_busy_ps,
+    finish_time_ps,
+    packets_dropped,
+    retransmissions,
+    window_stalled_ps,
+)
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
 
@@ -51,19 +60,21 @@ def limiting(time_ps: int, costs_ps: dict[Limit, int]) -> Limit:
 
 def burden_costs_ps(plan: Plan, trace: Trace) -> dict[Limit, int]:
     """Return what each burden costs the run, in ps; only `latency` is never removable."""
-    whole = loss_free_ps(plan)
-    members = members_of(plan)
+    loss_free_ps = loss_free_estimate(plan)
+    whole = loss_free_ps(None)
+    members = members_without(plan)
 
     def cost_ps(burden: Burden) -> int:
         # Most runs lack most burdens, and an estimate of a long schedule takes a while.
-        absent = burden in _OF_MEMBERS and members_of(plan, burden) == members
-        return 0 if absent else whole - loss_free_ps(plan, burden)
+        absent = burden in _OF_MEMBERS and members_without(plan, burden) == members
+        return 0 if absent else whole - loss_free_ps(burden)
 
+    stalled, busy = window_stalled_ps(trace), cpu_busy_ps(trace)
     late_or_slow = max(cost_ps(Burden.LATE_START), cost_ps(Burden.SLOW_MEMBER))
     costs: dict[Limit, int] = {
         "straggler": _pauses_ps(plan) + late_or_slow,
-        "window": cost_ps(Burden.WINDOW),
-        "host": cost_ps(Burden.HOST),
+        "window": min(cost_ps(Burden.WINDOW), stalled) if stalled else 0,
+        "host": min(cost_ps(Burden.HOST), busy) if busy else 0,
         "latency": cost_ps(Burden.LATENCY),
     }
     if retransmissions(trace):
@@ -72,13 +83,14 @@ def burden_costs_ps(plan: Plan, trace: Trace) -> dict[Limit, int]:
     return costs
 
 
-def loss_free_ps(plan: Plan, without: Burden | None = None) -> int:
-    """Return the estimated loss-free time of a plan, in ps from time 0."""
-    if plan.aggregation is not None:
-        return aggregation_ps(plan, plan.aggregation, without)
+def loss_free_estimate(plan: Plan) -> Callable[[Burden | None], int]:
+    """Return what tells the loss-free time of a plan without a burden, in ps from time 0."""
+    aggregation = plan.aggregation
+    if aggregation is not None:
+        return lambda without: aggregation_ps(plan, aggregation, without)
     assert plan.schedule is not None
     assert plan.stream is not None
-    return schedule_ps(plan, plan.schedule, plan.stream, without)
+    return ScheduleEstimate(plan, plan.schedule, plan.stream).time_ps
 
 
 _OF_MEMBERS = (Burden.LATE_START, Burden.SLOW_MEMBER, Burden.HOST)

@@ -2,17 +2,17 @@
 
 This is a coarse model for the diagnosis only: whole messages instead of packets, every queue
 first in first out. What a burden costs is the estimate with it minus the estimate without it.
-For in-network aggregation among equal workers the estimate is the exact closed form while the
-window fills the link: (N + 1) packets, two propagation delays and the switch.
+For in-network aggregation among equal workers the estimate is the exact closed form: N packets
+through a window of s, each packet or round trip one after another, whichever takes longer.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
 from fractions import Fraction
 from statistics import median_high
 
-from innet.plan.plan import Aggregation, Host, Plan
-from innet.units import serialisation_ps
+from innet.plan.members import Member, lone_packet_ps, members_of, switch_latency_ps
+from innet.plan.plan import Aggregation, Plan
 
 
 class Burden(Enum):
@@ -25,101 +25,56 @@ class Burden(Enum):
     LATENCY = "latency"
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
-    """A rank with its two link directions and its costs a packet; costs are per core already."""
-
-    start_ps: int
-    up_bps: int
-    down_bps: int
-    up_delay_ps: int
-    down_delay_ps: int
-    send_ps: Fraction
-    receive_ps: Fraction
-
-    def slowest_ps(self, medium_bytes: int) -> int:
-        """Return the longer medium time of a packet on the member's two link directions."""
-        return serialisation_ps(medium_bytes, min(self.up_bps, self.down_bps))
-
-
-def members_of(plan: Plan, without: Burden | None = None) -> list[Member]:
+def members_without(plan: Plan, burden: Burden | None = None) -> list[Member]:
     """Return every rank's member, without a burden: then it is as good as the typical worker.
 
     Late starts are compared with the earliest, rates and costs with the median worker.
     """
-    members = [_member(plan, host) for host in plan.hosts]
+    members = members_of(plan.graph, plan.hosts)
     workers = members[: plan.workers]
-    if without is Burden.LATE_START:
+    if burden is Burden.LATE_START:
         earliest = min(worker.start_ps for worker in workers)
         return [replace(member, start_ps=earliest) for member in members]
-    if without is Burden.SLOW_MEMBER:
+    if burden is Burden.SLOW_MEMBER:
         return [_no_slower(member, workers) for member in members]
-    if without is Burden.HOST:
-        free = Fraction(0)
-        return [replace(member, send_ps=free, receive_ps=free) for member in members]
-    if without is Burden.LATENCY:
+    if burden is Burden.HOST:
+        return [replace(member, send_ps=0, receive_ps=0) for member in members]
+    if burden is Burden.LATENCY:
         return [replace(member, up_delay_ps=0, down_delay_ps=0) for member in members]
     return members
 
 
-def switch_latency_ps(plan: Plan) -> int:
-    """Return the largest latency of a switch on the way."""
-    return max((node.latency_ps for node in plan.graph.nodes if node.kind == "switch"), default=0)
-
-
-def chunk_count(plan: Plan, aggregation: Aggregation) -> int:
-    """Return the packets that each worker sends, the round of exponents included."""
-    chunks = -(-plan.elements // aggregation.elements_per_packet)
-    return chunks + (min(chunks, aggregation.slots) if aggregation.exponent_round else 0)
+def latency_without(plan: Plan, burden: Burden | None) -> int:
+    """Return the switch's latency, 0 without the burden of latency."""
+    return 0 if burden is Burden.LATENCY else switch_latency_ps(plan.graph)
 
 
 def round_trip_ps(plan: Plan, aggregation: Aggregation) -> int:
     """Return the unloaded time from sending an update to holding its result, slowest worker's."""
-    workers = members_of(plan)[: plan.workers]
-    return max(_round_trip(worker, aggregation, switch_latency_ps(plan)) for worker in workers)
+    workers = members_of(plan.graph, plan.hosts)[: plan.workers]
+    return lone_packet_ps(workers, switch_latency_ps(plan.graph), aggregation.packet_bytes)
 
 
 def aggregation_ps(plan: Plan, aggregation: Aggregation, without: Burden | None = None) -> int:
     """Return the estimated time of an in-network all-reduce, in ps from time 0."""
-    chunks = chunk_count(plan, aggregation)
-    workers = members_of(plan, without)[: plan.workers]
-    latency = 0 if without is Burden.LATENCY else switch_latency_ps(plan)
-    round_trip = max(_round_trip(worker, aggregation, latency) for worker in workers)
+    workers = members_without(plan, without)[: plan.workers]
     start = max(worker.start_ps for worker in workers)
+    chunks = -(-plan.elements // aggregation.elements_per_packet)
     if chunks == 0:
         return start
-    per_chunk = max(
-        max(Fraction(worker.slowest_ps(aggregation.packet_bytes)), _host_ps(worker))
-        for worker in workers
-    )
-    if without not in (Burden.WINDOW, Burden.LATENCY) and chunks > aggregation.slots:
-        per_chunk = max(per_chunk, Fraction(round_trip, aggregation.slots))
-    return start + round(per_chunk * (chunks - 1)) + round_trip
-
-
-def _host_ps(member: Member) -> Fraction:
-    return member.send_ps + member.receive_ps
-
-
-def _round_trip(worker: Member, aggregation: Aggregation, latency_ps: int) -> int:
-    up = serialisation_ps(aggregation.packet_bytes, worker.up_bps)
-    down = serialisation_ps(aggregation.packet_bytes, worker.down_bps)
-    delays = worker.up_delay_ps + worker.down_delay_ps
-    return up + down + delays + latency_ps + round(_host_ps(worker))
-
-
-def _member(plan: Plan, host: Host) -> Member:
-    up = plan.graph.links[plan.graph.links_out[host.node][0]]
-    down = plan.graph.links[plan.graph.links_into[host.node][0]]
-    return Member(
-        start_ps=host.start_ps,
-        up_bps=up.rate_bps,
-        down_bps=down.rate_bps,
-        up_delay_ps=up.delay_ps,
-        down_delay_ps=down.delay_ps,
-        send_ps=Fraction(host.send_ps, host.cores),
-        receive_ps=Fraction(host.receive_ps, host.cores),
-    )
+    size = aggregation.packet_bytes
+    round_trip = lone_packet_ps(workers, latency_without(plan, without), size)
+    packet = max(max(Fraction(w.packet_ps(size)), w.shared_host_ps) for w in workers)
+    window = min(chunks, aggregation.slots)
+    packets = chunks + (window if aggregation.exponent_round else 0)
+    if without is Burden.WINDOW:
+        window = chunks
+    elif without is Burden.LATENCY:
+        window = packets
+    rounds = -(-packets // window)
+    filled = start + round_trip + round(packet * (packets - 1))
+    last = packets - (rounds - 1) * window
+    return max(filled, start + rounds * round_trip + round(packet * (last - 1)))
 
 
 def _no_slower(member: Member, workers: list[Member]) -> Member:

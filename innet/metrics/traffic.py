@@ -43,6 +43,16 @@ def retransmissions(trace: Trace) -> int:
     return sum(record.retransmissions for record in trace.ranks)
 
 
+def window_stalled_ps(trace: Trace) -> int:
+    """Return the longest time that a rank's link stood idle before a full window."""
+    return max((record.window_stalled_ps for record in trace.ranks), default=0)
+
+
+def cpu_busy_ps(trace: Trace) -> int:
+    """Return the longest time that a rank's cores worked on packets, all cores together."""
+    return max((record.cpu_busy_ps for record in trace.ranks), default=0)
+
+
 def busiest_link(trace: Trace) -> LinkRecord | None:
     """Return the link direction that was occupied longest; the first of equal ones."""
     return max(trace.links, key=lambda record: (record.busy_ps, -record.link), default=None)

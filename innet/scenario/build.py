@@ -4,15 +4,18 @@ from collections.abc import Sequence
 
 from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
+from innet.plan.members import (
+    Member,
+    lone_packet_ps,
+    members_of,
+    slowest_packet_ps,
+    stream_round_trip_ps,
+)
 from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
 from innet.scenario.plan_faults import latest_fault_ps, node_faults, packet_faults
 from innet.scenario.schema import Scenario
-from innet.scenario.timers import (
-    SlowestPath,
-    aggregation_round_trip_ps,
-    retransmission_timeout,
-    stream_round_trip_ps,
-)
+from innet.scenario.timers import retransmission_timeout
+from innet.topology.graph import Graph
 from innet.topology.routes import shortest_routes
 from innet.topology.star import Cable, build_star, host_node
 from innet.wire.dtypes import ITEMSIZE
@@ -47,10 +50,8 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     workers = scenario.topology.workers
     schedule = _schedule(scenario, algorithm, elements)
     ranks = workers if schedule is None else schedule.ranks
-    cables = [cable_of(scenario, rank) for rank in range(ranks)]
-    graph = build_star(cables, workers, scenario.switch.latency)
-    hosts = tuple(_host(scenario, rank) for rank in range(ranks))
-    rto = _timeout(scenario, path_of(scenario, cables), ranks, schedule is None)
+    graph, hosts = network_of(scenario, ranks)
+    rto = _timeout(scenario, members_of(graph, hosts), schedule is None)
     return Plan(
         name=scenario.name,
         seed=scenario.seed,
@@ -73,7 +74,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     )
 
 
-def cable_of(scenario: Scenario, rank: int) -> Cable:
+def _cable(scenario: Scenario, rank: int) -> Cable:
     """Return a rank's cable: the topology's link with what `workers` changes on it."""
     common = scenario.topology.link
     own = scenario.workers[rank].link if rank in scenario.workers else None
@@ -82,11 +83,11 @@ def cable_of(scenario: Scenario, rank: int) -> Cable:
     return Cable(link.rate, link.delay, link.loss, link.queue)
 
 
-def path_of(scenario: Scenario, cables: Sequence[Cable]) -> SlowestPath:
-    """Return the slowest path between two hosts: the worst cables and host costs together."""
-    hosts = [_host(scenario, rank) for rank in range(len(cables))]
-    host_ps = max(host.send_ps for host in hosts) + max(host.receive_ps for host in hosts)
-    return SlowestPath(cables, scenario.switch.latency, host_ps)
+def network_of(scenario: Scenario, ranks: int) -> tuple[Graph, tuple[Host, ...]]:
+    """Return the star and the hosts of all ranks, a parameter server's behind the workers'."""
+    cables = [_cable(scenario, rank) for rank in range(ranks)]
+    graph = build_star(cables, scenario.topology.workers, scenario.switch.latency)
+    return graph, tuple(_host(scenario, rank) for rank in range(ranks))
 
 
 def packet_bytes(scenario: Scenario) -> int:
@@ -136,19 +137,20 @@ def _stream(scenario: Scenario) -> Stream:
     )
 
 
-def _timeout(scenario: Scenario, path: SlowestPath, ranks: int, in_network: bool) -> Rto:
+def _timeout(scenario: Scenario, members: Sequence[Member], in_network: bool) -> Rto:
     configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
+    latency = scenario.switch.latency
     if in_network:
         size = packet_bytes(scenario)
-        unloaded_ps = aggregation_round_trip_ps(path, size)
+        unloaded_ps = lone_packet_ps(members, latency, size)
         shared = scenario.switch.slots
     else:
         message = scenario.message
         size = message.payload + message.overhead
-        unloaded_ps = stream_round_trip_ps(path, size, message.ack)
+        unloaded_ps = stream_round_trip_ps(members, latency, size, message.ack)
         # All streams of a rank share its cable, and its peers may all send at once.
-        shared = max(1, ranks - 1) * message.window
-    packet_ps = max(path.slowest_ps(size), path.host_ps)
+        shared = max(1, len(members) - 1) * message.window
+    packet_ps = max(slowest_packet_ps(members, size), *(member.host_ps for member in members))
     return retransmission_timeout(configured, unloaded_ps, shared, packet_ps)
 
 

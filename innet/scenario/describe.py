@@ -4,17 +4,11 @@ from collections.abc import Iterator
 
 import yaml
 
-from innet.scenario.build import (
-    VALUE_BYTES,
-    cable_of,
-    packet_bytes,
-    path_of,
-    should_check,
-)
+from innet.plan.members import filling_window, lone_packet_ps, members_of, slowest_packet_ps
+from innet.scenario.build import VALUE_BYTES, network_of, packet_bytes, should_check
 from innet.scenario.load import Point, expand
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
-from innet.scenario.timers import filling_window
 from innet.units import format_duration, format_rate, format_size
 from innet.wire.dtypes import ITEMSIZE
 
@@ -105,11 +99,13 @@ def _tensor(scenario: Scenario) -> str:
 
 
 def _pool(scenario: Scenario) -> str:
-    path = path_of(scenario, [cable_of(scenario, r) for r in range(scenario.topology.workers)])
+    members = members_of(*network_of(scenario, scenario.topology.workers))
+    size = packet_bytes(scenario)
     elements, slots = scenario.collective.elements, scenario.switch.slots
-    needed = filling_window(path, packet_bytes(scenario))
+    round_trip = lone_packet_ps(members, scenario.switch.latency, size)
+    needed = filling_window(round_trip, slowest_packet_ps(members, size))
     memory = 2 * slots * scenario.packet.elements * VALUE_BYTES
-    parts = [f"packets of {packet_bytes(scenario)} B", f"{slots} slots ({needed} fill the link)"]
+    parts = [f"packets of {size} B", f"{slots} slots ({needed} fill the link)"]
     if elements is not None:
         parts.insert(0, f"{-(-elements // scenario.packet.elements)} chunks a worker")
     return ", ".join([*parts, f"switch memory {format_size(memory)}"])

@@ -16,6 +16,7 @@ from pydantic import (
     model_validator,
 )
 
+from innet.collectives.algorithms import ALGORITHMS as POINT_TO_POINT
 from innet.plan.plan import DType, Recovery
 from innet.scenario.checks import inconsistencies
 from innet.scenario.faults import Fault
@@ -46,16 +47,7 @@ MAXIMUM_WORKERS = 4096
 MAXIMUM_SLOTS = 2**14
 MAXIMUM_CORES = 16
 PACKET_ELEMENTS = (32, 64, 128, 256)
-ALGORITHMS = (
-    "in_network",
-    "ring",
-    "double_tree",
-    "binomial_tree",
-    "halving_doubling",
-    "recursive_doubling",
-    "parameter_server",
-    "sharded_parameter_server",
-)
+ALGORITHMS = ("in_network", *POINT_TO_POINT)
 
 
 class LinkSection(Section):

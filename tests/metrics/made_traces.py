@@ -1,5 +1,7 @@
 """Plans of small scenarios, and traces made by hand for them."""
 
+from dataclasses import fields
+
 from innet.plan.plan import Plan
 from innet.scenario.build import build_plan
 from innet.scenario.load import parse_scenario
@@ -25,32 +27,13 @@ def plan_of(*overrides: str, algorithm: str = "in_network", text: str = SMALL_WI
 
 
 def rank_record(rank: int, finish_ps: int, **counts: int) -> RankRecord:
-    values = {
-        "start_ps": 0,
-        "packets_sent": 0,
-        "packets_received": 0,
-        "retransmissions": 0,
-        "timeouts": 0,
-        "stale": 0,
-        "helps_answered": 0,
-        "window_stalled_ps": 0,
-        "cpu_busy_ps": 0,
-    }
-    return RankRecord(rank=rank, finish_ps=finish_ps, **{**values, **counts})
+    zeros = {field.name: 0 for field in fields(RankRecord)}
+    return RankRecord(**{**zeros, "rank": rank, "finish_ps": finish_ps, **counts})
 
 
 def link_record(link: int, **counts: int) -> LinkRecord:
-    values = {
-        "packets": 0,
-        "bytes": 0,
-        "busy_ps": 0,
-        "lost": 0,
-        "queue_dropped": 0,
-        "corrupted": 0,
-        "duplicated": 0,
-        "queued_ps": 0,
-    }
-    return LinkRecord(link=link, **{**values, **counts})
+    zeros = {field.name: 0 for field in fields(LinkRecord)}
+    return LinkRecord(**{**zeros, "link": link, **counts})
 
 
 def trace_of(plan: Plan, finish_ps: int, ranks=None, links=None) -> Trace:

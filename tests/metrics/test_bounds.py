@@ -128,6 +128,12 @@ def test_floats_cost_one_more_packet_a_slot_that_is_used(floats, cores, slots, p
     assert lower_bound_ps(plan) == (packets + 1) * 800_000 + 2 * US
 
 
+def test_values_of_floats_wait_a_round_trip_for_their_exponents():
+    plan = star_plan(workers=3, elements=2 * 256, floats=True)
+    # Two round trips of 2 x 819.2 ns and 2 us, and one more packet.
+    assert lower_bound_ps(plan) == 2 * (2 * 819_200 + 2 * US) + 819_200
+
+
 @pytest.mark.parametrize("algorithm", ["in_network", *ALGORITHMS])
 def test_nothing_to_send_takes_until_the_last_worker_starts(algorithm):
     starts = {1: 7 * US}

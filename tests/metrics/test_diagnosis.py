@@ -3,11 +3,15 @@
 import pytest
 from made_traces import plan_of, trace_of
 
-from innet.metrics.diagnosis import diagnose, limiting, loss_free_ps
+from innet.metrics.diagnosis import diagnose, limiting, loss_free_estimate
 from innet.metrics.traffic import finish_time_ps
 
 # Times of the published questions p4app-switchML 18 and 45, in us by number of slots.
 TIMES_US = {1: 3725.7216, 2: 1863.68, 4: 933.888, 5: 841.68, 64: 841.68}
+
+
+def loss_free_ps(plan, without=None):
+    return loss_free_estimate(plan)(without)
 
 
 def ps(microseconds):
@@ -17,7 +21,9 @@ def ps(microseconds):
 @pytest.mark.parametrize("slots", [1, 2, 4])
 def test_too_few_slots_limit_by_the_window_and_five_would_fill_the_link(slots):
     plan = plan_of(f"switch.slots={slots}")
-    found = diagnose(plan, trace_of(plan, ps(TIMES_US[slots])))
+    time = ps(TIMES_US[slots])
+    idle = {1: {"window_stalled_ps": time - ps(TIMES_US[64])}}
+    found = diagnose(plan, trace_of(plan, time, ranks=idle))
     assert found.limited_by == "window"
     assert "switch.slots: 5" in found.help
     assert f"{slots} slot" in found.because
@@ -32,9 +38,20 @@ def test_enough_slots_limit_by_the_link(slots):
     assert "worker0 -> switch at 10 Gbps, was sending 99.7 %" in found.because
 
 
-@pytest.mark.parametrize("slots", [5, 64])
-def test_the_estimate_is_exact_when_the_window_fills_the_link(slots):
+def test_links_that_never_idled_before_a_full_window_were_not_limited_by_it():
+    plan = plan_of("switch.slots=4")
+    assert diagnose(plan, trace_of(plan, ps(TIMES_US[4]))).limited_by == "link"
+
+
+@pytest.mark.parametrize("slots", TIMES_US)
+def test_the_estimate_is_exact_with_any_window(slots):
     assert loss_free_ps(plan_of(f"switch.slots={slots}")) == ps(TIMES_US[slots])
+
+
+def test_exponents_cost_a_tensor_within_the_window_a_round_trip():
+    plan = plan_of("collective.size=2 KiB", "collective.dtype=float32")
+    # Two round trips of 3638.4 ns and one more packet of 819.2 ns.
+    assert loss_free_ps(plan) == 2 * 3_638_400 + 819_200
 
 
 def test_a_tensor_within_the_window_is_not_limited_by_the_window():

@@ -6,12 +6,16 @@ import pytest
 from made_traces import plan_of, trace_of
 
 from innet.collectives.schedule import Message, Schedule
-from innet.metrics.diagnosis import diagnose, loss_free_ps
+from innet.metrics.diagnosis import diagnose, loss_free_estimate
 from innet.metrics.estimate import Burden
 from innet.plan.plan import Stream
 
 PACKET_PS = 819_200  # 1024 B at 10 Gbps
 LATENCY_PS = 2 * 10**6
+
+
+def loss_free_ps(plan, without=None):
+    return loss_free_estimate(plan)(without)
 
 
 def ring(workers):
@@ -44,7 +48,8 @@ def test_without_latency_only_packets_remain():
 
 def test_a_window_below_the_round_trip_is_named():
     plan = ring_plan(window=4)
-    found = diagnose(plan, trace_of(plan, loss_free_ps(plan)))
+    time = loss_free_ps(plan)
+    found = diagnose(plan, trace_of(plan, time, ranks={0: {"window_stalled_ps": time}}))
     # A data packet crosses in 3638.4 ns, its free acknowledgement in 2000 ns.
     assert found.limited_by == "window"
     assert "message.window: 7" in found.help
@@ -83,10 +88,19 @@ def test_steps_that_wait_for_each_other_leave_links_idle():
     assert "steps wait for each other" in found.help
 
 
-@pytest.mark.parametrize(("cores", "limit"), [(1, "host"), (4, "link")])
+@pytest.mark.parametrize(("cores", "limit"), [(1, "host"), (2, "host"), (3, "link")])
 def test_slow_hosts_are_named_unless_cores_make_up_for_it(cores, limit):
-    plan = ring_plan("host.receive=2 us", f"host.cores={cores}")
-    assert diagnose(plan, trace_of(plan, loss_free_ps(plan))).limited_by == limit
+    """Of 3 cores two work, for the two neighbours; with 2 both neighbours are the same core's."""
+    plan = ring_plan("host.receive=600 ns", f"host.cores={cores}")
+    time = loss_free_ps(plan)
+    found = diagnose(plan, trace_of(plan, time, ranks={0: {"cpu_busy_ps": time}}))
+    assert found.limited_by == limit
+
+
+def test_a_core_works_on_data_and_acknowledgements_of_both_directions():
+    plan = ring_plan("host.send=300 ns", "host.receive=600 ns")
+    packets, work = 6 * 256, 900_000
+    assert 2 * packets * work <= loss_free_ps(plan) < 2.1 * packets * work
 
 
 def test_an_empty_tensor_takes_no_time():

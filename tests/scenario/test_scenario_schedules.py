@@ -1,31 +1,8 @@
 """Plans of point-to-point algorithms: schedules, streams and the parameter server."""
 
+from made_plans import plan, scenario
+
 from innet.plan.plan import NodeFault
-from innet.scenario.build import build_plan
-from innet.scenario.load import parse_scenario
-from innet.scenario.schema import Scenario
-
-BASE = """\
-version: 1
-name: base
-seed: 9
-topology: {workers: 4, link: {rate: 10 Gbps, loss: 0.01, queue: 1 MiB}}
-switch: {latency: 1 us, slots: 128}
-packet: {elements: 32}
-collective: {size: 1 MiB, dtype: int32}
-algorithms: [in_network, ring, parameter_server]
-"""
-
-
-def scenario(*added: str, **replaced: str) -> Scenario:
-    text = BASE + "\n".join(added)
-    for old, new in replaced.items():
-        text = text.replace(old, new)
-    return parse_scenario(text)
-
-
-def plan(source: Scenario, algorithm: str):
-    return build_plan(source, algorithm, True, source.collective.elements or 0)
 
 
 def test_faults_of_the_server_are_met_only_by_the_algorithm_that_has_one():
