@@ -19,7 +19,7 @@ def star_plan(
     latency: str = "0 s",
     slots: int = 128,
     packet: str = "{elements: 256, overhead: 0 B}",
-    message: str = "{payload: 4096 B, overhead: 0 B, window: 256}",
+    message: str = "{payload: 8192 B, overhead: 0 B, window: 256}",
     rates: Mapping[int, str] | None = None,
 ) -> Plan:
     """Plan an all-reduce of `size_bytes` of int32; `rates` are those of workers that differ."""

@@ -1,0 +1,58 @@
+"""Point-to-point all-reduce against SimGrid SMPI 3.32, for every number of workers it ran with.
+
+SimGrid's model CM02 without cross traffic knows neither packets nor acknowledgements, so messages
+here travel in packets of 8 KiB without headers, under a window that never closes. What is left is
+that SimGrid has no store and forward: a packet's medium time a step.
+"""
+
+import pytest
+from stars import finish_times, star_plan
+
+from innet.metrics.bounds import lower_bound_ps
+
+SIZE_BYTES = 10 * 2**20
+PACKET_PS = 8192 * 800  # At 10 Gbps.
+
+# 10 MiB, 10 Gbps, 1 us a link: (algorithm, workers): microseconds.
+SIMGRID_US = {
+    ("ring", 2): 8394.7,
+    ("ring", 4): 12597.0,
+    ("ring", 8): 14710.3,
+    ("ring", 16): 15791.2,
+    ("recursive_doubling", 2): 8392.6,
+    ("recursive_doubling", 4): 16783.3,
+    ("recursive_doubling", 8): 25174.0,
+    ("recursive_doubling", 16): 33564.7,
+    ("halving_doubling", 2): 8394.7,
+    ("halving_doubling", 4): 12593.0,
+    ("halving_doubling", 8): 14694.2,
+    ("halving_doubling", 16): 15746.9,
+    ("binomial_tree", 4): 33564.5,
+    ("binomial_tree", 8): 50345.8,
+    ("binomial_tree", 16): 67127.2,
+}
+
+
+def plan_of(algorithm, workers, rates=None):
+    return star_plan(
+        algorithm, SIZE_BYTES, workers=workers, rate="10 Gbps", delay="1 us", rates=rates
+    )
+
+
+def steps_of(plan):
+    return plan.schedule.messages[-1].step + 1
+
+
+@pytest.mark.parametrize(("algorithm", "workers"), SIMGRID_US)
+def test_times_are_those_of_simgrid_and_a_packet_a_step(algorithm, workers):
+    plan = plan_of(algorithm, workers)
+    right_ps = SIMGRID_US[algorithm, workers] * 1e6
+    allowed_ps = right_ps / 1000 + steps_of(plan) * PACKET_PS
+    assert abs(max(finish_times(plan)) - right_ps) <= allowed_ps
+    assert abs(lower_bound_ps(plan) - right_ps) <= allowed_ps
+
+
+def test_a_ring_with_one_slow_host_takes_as_long_as_in_simgrid():
+    plan = plan_of("ring", 4, rates={1: "1 Gbps"})
+    allowed_ps = 125843.9e6 / 1000 + steps_of(plan) * 10 * PACKET_PS
+    assert abs(max(finish_times(plan)) - 125843.9e6) <= allowed_ps
