@@ -5,7 +5,8 @@ from itertools import pairwise
 from math import floor, log10
 from typing import Any
 
-from innet.report.series import Axis, Chart, Measure, Quantity
+from innet.report.labels import key_title
+from innet.report.series import SHORT_NAMES, Axis, Chart, Measure, Quantity
 from innet.units import format_duration, format_rate, format_size
 
 Mapper = Callable[[float], float]
@@ -17,27 +18,17 @@ _TITLES: dict[Measure, str] = {
     "busbw": "bus bandwidth (GB/s)",
     "rate": "aggregated elements/s",
 }
-_KEY_TITLES = {
-    "collective.size": "tensor size",
-    "topology.workers": "workers",
-    "topology.link.loss": "packet loss, each link direction",
-    "switch.slots": "slots (window of in-network aggregation)",
-    "message.window": "window (packets of one stream)",
-    "topology.link.rate": "link rate",
-    "topology.link.delay": "propagation delay of a link",
-    "packet.elements": "elements a packet",
-}
 
 
 def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Mapper:  # noqa: ANN401
     """Scale and tick the x axis, `room` characters wide; return where a value is drawn.
 
-    A zero on a log axis (no loss) is drawn one decade below the smallest other value.
+    No loss, the 0 of a log axis, is drawn one decade below the smallest other value.
     """
     from matplotlib.ticker import FixedLocator, NullLocator
 
     points = sorted(set(values))
-    logarithmic = axis.quantity != "category" and _wants_log(points)
+    logarithmic = axis.quantity != "category" and _wants_log(points, axis.quantity)
     positions = {value: value for value in points}
     if logarithmic and points[0] == 0:
         positions[0.0] = points[1] / 10
@@ -78,7 +69,8 @@ def y_title(measure: Measure, equivalent: bool) -> str:
 
 def x_title(axis: Axis) -> str:
     """Return the x axis' title."""
-    return _KEY_TITLES.get(axis.key or "", axis.key or "")
+    both_windows = {axis.key, *axis.followers} >= set(SHORT_NAMES["window"])
+    return "window (packets)" if both_windows else key_title(axis.key or "")
 
 
 def y_label(value: float, measure: Measure) -> str:
@@ -86,7 +78,7 @@ def y_label(value: float, measure: Measure) -> str:
     if value == 0:
         return "0"
     if measure == "time":
-        return format_duration(round(value), 3)
+        return _micro(format_duration(round(value), 3))
     if measure == "rate":
         return _si(value)
     return f"{value / 8e9:.3g}"
@@ -99,18 +91,25 @@ def _x_label(value: float, axis: Axis) -> str:
 
 
 def _quantity_label(value: float, quantity: Quantity) -> str:
+    if value == 0:
+        return "0"
     if quantity == "size":
         return format_size(round(value))
     if quantity == "rate":
         return format_rate(round(value), 4)
     if quantity == "duration":
-        return format_duration(round(value), 4)
-    if quantity == "loss" and 0 < value < 0.001:
+        return _micro(format_duration(round(value), 4))
+    if quantity == "loss" and value < 0.1:
         exponent = floor(log10(value) + 1e-9)
         mantissa = value / 10**exponent
         power = f"10$^{{{exponent}}}$"
         return power if f"{mantissa:.3g}" == "1" else f"{mantissa:.3g}·{power}"
     return f"{value:.6g}"
+
+
+def _micro(duration: str) -> str:
+    """Write microseconds with the letter that prints have."""
+    return duration.replace(" us", " \N{MICRO SIGN}s")
 
 
 def _si(value: float) -> str:
@@ -120,10 +119,15 @@ def _si(value: float) -> str:
     return f"{value:.4g}"
 
 
-def _wants_log(points: Sequence[float]) -> bool:
-    """Say whether values spread over factors, not steps: log axes belong to those."""
+def _wants_log(points: Sequence[float], quantity: Quantity) -> bool:
+    """Say whether values spread over factors, not steps: log axes belong to those.
+
+    A 0 among them means steps, but for losses, of which none is an ordinary value.
+    """
     positive = [value for value in points if value > 0]
-    return len(positive) > 1 and points[0] >= 0 and positive[-1] / positive[0] > _LOG_RANGE / 2
+    if len(positive) < 2 or points[0] < 0 or (points[0] == 0 and quantity != "loss"):
+        return False
+    return positive[-1] / positive[0] > _LOG_RANGE / 2
 
 
 def _log_limits(positions: Any) -> tuple[float, float]:  # noqa: ANN401
@@ -133,16 +137,27 @@ def _log_limits(positions: Any) -> tuple[float, float]:  # noqa: ANN401
 
 
 def _thinned(points: Sequence[float], axis: Axis, room: int, places: Mapper) -> list[float]:
-    """Keep as many ticks as fit side by side in `room` characters, evenly, with the first one.
+    """Keep as many ticks as fit side by side in `room` characters, with the first one.
 
-    `places` gives where a value stands, from 0 at the first to 1 at the last.
+    `places` gives where a value stands, from 0 at the first to 1 at the last. Values at even
+    distances are left out evenly, others where they are too close to the one before.
     """
+
+    def fits(before: float, after: float) -> bool:
+        halves = [len(_x_label(value, axis).strip("$")) / 2 + 1 for value in (before, after)]
+        return room * (places(after) - places(before)) >= sum(halves)
+
+    gaps = [places(after) - places(before) for before, after in pairwise(points)]
+    if gaps and max(gaps) > 1.5 * min(gaps):
+        shown = [points[0]]
+        for value in points[1:]:
+            if fits(shown[-1], value):
+                shown.append(value)
+        return shown
     for step in range(1, len(points)):
-        shown = points[::step]
-        halves = [len(_x_label(value, axis).strip("$")) / 2 + 1 for value in shown]
-        gaps = [room * (places(b) - places(a)) for a, b in pairwise(shown)]
-        if all(gap >= a + b for gap, (a, b) in zip(gaps, pairwise(halves), strict=True)):
-            return list(shown)
+        shown = list(points[::step])
+        if all(fits(before, after) for before, after in pairwise(shown)):
+            return shown
     return list(points[:1])
 
 

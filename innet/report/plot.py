@@ -14,7 +14,7 @@ from innet.errors import ConfigurationError
 from innet.files import write_whole
 from innet.report.axes import set_x_axis, set_y_axis, x_title, y_label, y_title
 from innet.report.series import Chart, Panel, Series
-from innet.report.style import SETTINGS, VARIANT_LINES, label_of, style_of
+from innet.report.style import SETTINGS, VARIANT_LINES, label_of, marker_fill, style_of
 
 FORMATS = ("svg", "png", "pdf")
 _NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
@@ -70,6 +70,8 @@ def _line_figure(chart: Chart) -> Any:  # noqa: ANN401
     width, height = _PANEL_INCHES if count == 1 else _SMALL_PANEL_INCHES
     figure = _figure(columns * width + _LEGEND_INCHES, rows * height + 0.3)
     alone = _on_their_own(chart)
+    # One title for the whole row where it is wider than a panel.
+    shared = columns > 1 and len(x_title(chart.axis)) > _SMALL_ROOM
     grid = figure.subplots(rows, columns, sharey=not alone, squeeze=False)
     for place, axes in enumerate(grid.flat):
         if place >= count:
@@ -78,10 +80,12 @@ def _line_figure(chart: Chart) -> Any:  # noqa: ANN401
         _draw_panel(axes, chart, chart.panels[place])
         shown = [chart.panels[place]] if alone else chart.panels
         set_y_axis(axes, chart, _values(shown))
-        if place + columns >= count:
+        if place + columns >= count and not shared:
             axes.set_xlabel(x_title(chart.axis))
         if place % columns == 0:
             axes.set_ylabel(y_title(chart.measure, _equivalent(chart)))
+    if shared:
+        figure.supxlabel(x_title(chart.axis), fontsize=8.5)
     figure.suptitle(chart.subtitle, x=0.02, ha="left", fontsize=8.5, color="#444444")
     _legend(figure, chart)
     return figure
@@ -102,7 +106,6 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
         axes.set_title(panel.title, loc="left")
     for line in panel.series:
         colour, marker = style_of(line.algorithm)
-        first = line.variant == 0
         across = [place(sample.x) for sample in line.samples]
         bounds = [sample.bound for sample in line.samples]
         axes.plot(
@@ -114,7 +117,7 @@ def _draw_panel(axes: Any, chart: Chart, panel: Panel) -> None:  # noqa: ANN401
             color=colour,
             linestyle=VARIANT_LINES[line.variant % len(VARIANT_LINES)],
             marker=marker,
-            markerfacecolor=colour if first else "white",
+            markerfacecolor=marker_fill(colour, line.variant),
             zorder=3 + (line.algorithm == "in_network"),
         )
 
@@ -135,7 +138,7 @@ def _legend(figure: Any, chart: Chart) -> None:  # noqa: ANN401
                 [],
                 color="#555555",
                 marker="o",
-                markerfacecolor="#555555" if variant == 0 else "white",
+                markerfacecolor=marker_fill("#555555", variant),
                 linestyle=VARIANT_LINES[variant % len(VARIANT_LINES)],
                 label=name,
             )

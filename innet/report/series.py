@@ -7,6 +7,7 @@ from typing import Any, Literal
 from innet.errors import ConfigurationError
 from innet.metrics.figures import OPERATION, RunSummary
 from innet.metrics.rates import algorithm_bandwidth_bps, bus_bandwidth_bps
+from innet.report.labels import key_value
 from innet.report.numbers import elements_per_second, exact_size, short_parameter
 from innet.report.results import PointResult, StoredRun
 from innet.units import parse_duration, parse_rate, parse_size
@@ -34,11 +35,15 @@ MOST_PANELS = 12
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The swept key along x, None when nothing was swept, and what its values are."""
+    """The swept key along x, None when nothing was swept, and what its values are.
+
+    `followers` are keys whose values that of `key` decides, as in a zipped sweep.
+    """
 
     key: str | None
     quantity: Quantity
     labels: tuple[str, ...] = ()
+    followers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +114,11 @@ def choose_chart(
     varied = _varied(entries)
     split = None if lines is None else _swept_key("--lines", lines, varied)
     axis = _axis(entries, x, [key for key in varied if key != split])
-    others = [
-        key
-        for key in varied
-        if key not in (axis.key, split) and not _follows(entries, key, axis.key)
-    ]
-    groups: dict[tuple[str, ...], list[_Entry]] = {}
+    others = [key for key in varied if key not in (axis.key, *axis.followers, split)]
+    groups: dict[str, list[_Entry]] = {}
     for entry in entries:
-        values = tuple(short_parameter(entry.parameters.get(key, "-")) for key in others)
-        groups.setdefault(values, []).append(entry)
+        title = ", ".join(key_value(key, entry.parameters.get(key, "-")) for key in others)
+        groups.setdefault(title, []).append(entry)
     if len(groups) > MOST_PANELS:
         raise ConfigurationError(
             f"{len(groups)} combinations of {', '.join(others)} are too many for one figure (at "
@@ -125,8 +126,8 @@ def choose_chart(
         )
     variants = list(dict.fromkeys(_variant(entry, split) for entry in entries))
     panels = [
-        Panel(_title(others, values), tuple(_series(group, axis, measure, split, variants)))
-        for values, group in groups.items()
+        Panel(title, tuple(_series(group, axis, measure, split, variants)))
+        for title, group in groups.items()
     ]
     return Chart(axis, measure, tuple(panels), _subtitle(entries))
 
@@ -184,8 +185,8 @@ def _axis(entries: Sequence[_Entry], x: str, varied: Sequence[str]) -> Axis:
         known = [key for keys in SHORT_NAMES.values() for key in keys]
         rank = {key: place for place, key in enumerate(known)}
         chosen = max(varied, key=lambda key: (len(_values(entries, key)), -rank.get(key, 99)))
-        return _described(entries, chosen)
-    return _described(entries, _swept_key("--x", x, varied))
+        return _described(entries, chosen, varied)
+    return _described(entries, _swept_key("--x", x, varied), varied)
 
 
 def _swept_key(option: str, name: str, varied: Sequence[str]) -> str:
@@ -196,12 +197,14 @@ def _swept_key(option: str, name: str, varied: Sequence[str]) -> str:
     raise ConfigurationError(f"{option} {name}: was not swept in these runs; what was: {swept}")
 
 
-def _described(entries: Sequence[_Entry], key: str) -> Axis:
+def _described(entries: Sequence[_Entry], key: str, varied: Sequence[str]) -> Axis:
     given = [entry.parameters.get(key, "-") for entry in entries]
+    followers = tuple(other for other in varied if other != key and _follows(entries, other, key))
     kinds = {_number(value)[1] for value in given}
     if len(kinds) == 1 and kinds != {"category"}:
-        return Axis(key, _QUANTITIES.get(key, kinds.pop()))
-    return Axis(key, "category", tuple(dict.fromkeys(short_parameter(value) for value in given)))
+        return Axis(key, _QUANTITIES.get(key, kinds.pop()), followers=followers)
+    labels = tuple(dict.fromkeys(short_parameter(value) for value in given))
+    return Axis(key, "category", labels, followers)
 
 
 def _number(value: object) -> tuple[float | str, Quantity]:
@@ -221,10 +224,8 @@ def _number(value: object) -> tuple[float | str, Quantity]:
     return short_parameter(value), "category"
 
 
-def _follows(entries: Sequence[_Entry], key: str, x: str | None) -> bool:
+def _follows(entries: Sequence[_Entry], key: str, x: str) -> bool:
     """Say whether `key` is decided by `x`, as in a zipped sweep: then it needs no panels."""
-    if x is None:
-        return False
     seen: dict[float | str, float | str] = {}
     for entry in entries:
         here = _number(entry.parameters.get(x, "-"))[0]
@@ -237,12 +238,8 @@ def _follows(entries: Sequence[_Entry], key: str, x: str | None) -> bool:
 def _variant(entry: _Entry, split: str | None) -> str | None:
     if split is None:
         return entry.name
-    told = f"{_short_key(split)} {short_parameter(entry.parameters.get(split, '-'))}"
+    told = key_value(split, entry.parameters.get(split, "-"))
     return told if entry.name is None else f"{entry.name}, {told}"
-
-
-def _title(keys: Sequence[str], values: Sequence[str]) -> str:
-    return ", ".join(f"{_short_key(key)} {value}" for key, value in zip(keys, values, strict=True))
 
 
 def _series(
@@ -298,15 +295,12 @@ def _measured(run: RunSummary, time_ps: int, measure: Measure) -> float:
     return elements_per_second(run.elements, time_ps)
 
 
-def _short_key(key: str) -> str:
-    return key.rpartition(".")[2]
-
-
 def _subtitle(entries: Sequence[_Entry]) -> str:
     """Tell size, type and number of workers where they are the same everywhere."""
-    sizes = {(entry.run.size_bytes, entry.run.dtype) for entry in entries}
+    sizes = {entry.run.size_bytes for entry in entries}
+    dtypes = {entry.run.dtype for entry in entries}
     workers = {entry.run.workers for entry in entries}
-    told = [f"{exact_size(size)} {dtype}" for size, dtype in sizes] if len(sizes) == 1 else []
-    if len(workers) == 1:
-        told.append(f"{workers.pop()} workers")
-    return ", ".join([OPERATION.replace("_", "-"), *told])
+    size = exact_size(sizes.pop()) if len(sizes) == 1 else ""
+    tensor = " ".join(filter(None, [size, *dtypes] if len(dtypes) == 1 else [size]))
+    members = f"{workers.pop()} workers" if len(workers) == 1 else ""
+    return ", ".join(filter(None, [OPERATION.replace("_", "-"), tensor, members]))

@@ -19,7 +19,7 @@ ALGORITHM_STYLES: Mapping[str, tuple[str, str]] = {
 }
 _OTHER_STYLE = ("#777777", "h")
 
-# The lines of the first variant, the second and so on; markers after the first are hollow.
+# The lines of the first variant, the second and so on; their markers are filled, hollow, pale.
 VARIANT_LINES: tuple[Any, ...] = ("solid", (0, (1, 1)), (0, (5, 1, 1, 1)), (0, (3, 1, 1, 1, 1, 1)))
 
 # Sizes for a figure of a paper's text width; text becomes outlines, the same on every machine.
@@ -50,6 +50,16 @@ SETTINGS: Mapping[str, Any] = {
 def style_of(algorithm: str) -> tuple[str, str]:
     """Return an algorithm's colour and marker."""
     return ALGORITHM_STYLES.get(algorithm, _OTHER_STYLE)
+
+
+def marker_fill(colour: str, variant: int) -> Any:  # noqa: ANN401
+    """Return what fills the markers of a variant: the line's colour, white, or a tint of it."""
+    if variant % 3 == 0:
+        return colour
+    if variant % 3 == 1:
+        return "white"
+    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
+    return tuple(1 - 0.4 * (1 - part) for part in parts)
 
 
 def label_of(algorithm: str, variant: str | None = None) -> str:

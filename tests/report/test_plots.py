@@ -7,11 +7,13 @@ import pytest
 from made_results import run_summary, single_point, stored, swept
 
 from innet.errors import ConfigurationError
-from innet.report.axes import set_x_axis, set_y_axis
+from innet.report.axes import set_x_axis, set_y_axis, x_title
 from innet.report.draw import draw_runs
+from innet.report.labels import key_value
 from innet.report.plot import draw
+from innet.report.results import PointResult, Results
 from innet.report.series import choose_chart
-from innet.report.style import ALGORITHM_STYLES, label_of, style_of
+from innet.report.style import ALGORITHM_STYLES, label_of, marker_fill, style_of
 from innet.scenario.schema import ALGORITHMS
 
 SIZES = ["1 KiB", "64 KiB", "4 MiB"]
@@ -89,7 +91,46 @@ def test_no_loss_has_its_place_a_decade_below_the_least(axes, tmp_path):
     run = stored(tmp_path / "a", swept("topology.link.loss", losses))
     place = set_x_axis(axes, choose_chart([run], "auto", "time").axis, losses, 60)
     assert [place(loss) for loss in losses] == pytest.approx([1e-5, 1e-4, 1e-3])
-    assert labels(axes.xaxis) == ["0", "10$^{-4}$", "0.001"]
+    assert labels(axes.xaxis) == ["0", "10$^{-4}$", "10$^{-3}$"]
+
+
+def test_times_from_0_on_are_on_a_plain_axis_with_units(axes, tmp_path):
+    starts = ["0 us", "50 us", "100 us", "400 us", "500 us"]
+    run = stored(tmp_path / "a", swept("workers.3.start", starts))
+    axis = choose_chart([run], "auto", "time").axis
+    set_x_axis(axes, axis, [10**6 * start for start in (0, 50, 100, 400, 500)], 40)
+    assert axes.get_xscale() == "linear"
+    assert labels(axes.xaxis) == ["0", "100 \N{MICRO SIGN}s", "400 \N{MICRO SIGN}s"]
+    assert x_title(axis) == "start of worker 3"
+
+
+def test_slots_and_windows_that_change_together_are_both_the_window(tmp_path):
+    points = tuple(
+        PointResult({"switch.slots": n, "message.window": n}, (run_summary(),)) for n in (2, 4)
+    )
+    chart = choose_chart([stored(tmp_path / "a", Results("made", points))], "window", "time")
+    assert x_title(chart.axis) == "window (packets)"
+    alone = choose_chart([stored(tmp_path / "b", swept("switch.slots", [1, 2]))], "window", "time")
+    assert x_title(alone.axis) == "slots of the switch"
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "told"),
+    [
+        ("topology.link.rate", "10 Gbps", "10 Gbps links"),
+        ("host.rto", "adaptive", "timeout adaptive"),
+        ("topology.link.loss", 1e-4, "loss 1e-4"),
+        ("switch.guard", True, "guard on"),
+    ],
+)
+def test_keys_with_their_values_read_well(key, value, told):
+    assert key_value(key, value) == told
+
+
+def test_variants_have_markers_of_their_own():
+    fills = [marker_fill("#D55E00", variant) for variant in range(3)]
+    assert fills[:2] == ["#D55E00", "white"]
+    assert fills[2] == pytest.approx((0.934, 0.747, 0.6), abs=0.001)
 
 
 def test_close_values_are_on_a_plain_axis(axes, tmp_path):

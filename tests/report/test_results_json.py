@@ -69,7 +69,11 @@ def test_results_are_read_back_as_they_were(tmp_path):
         ("summary.json", "[" * 100_000, "nested too deeply"),
         ("summary.json", "\udcff", "not a text in UTF-8"),
         ("manifest.json", '{"version": 1, "scenario": 5}', "does not hold the resolved scenario"),
-        ("summary.json", '{"version": 1, "name": "made"}', "points: does not hold what this innet expects (Field required)"),
+        (
+            "summary.json",
+            '{"version": 1, "name": "made"}',
+            "points: does not hold what this innet expects (Field required)",
+        ),
         (
             "summary.json",
             '{"version": 1, "name": "a", "points": [{"parameters": {}, "runs": [{}]}]}',

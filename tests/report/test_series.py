@@ -77,6 +77,22 @@ def test_without_a_sweep_there_is_no_x(tmp_path):
     assert len(chart.panels[0].series) == 2
 
 
+@pytest.mark.parametrize(
+    ("key", "figures", "told"),
+    [
+        ("switch.slots", {}, "all-reduce, 1 MiB float32, 8 workers"),
+        ("collective.size", {"size_bytes": 0}, "all-reduce, float32, 8 workers"),
+        ("topology.workers", {"workers": 2}, "all-reduce, 1 MiB float32"),
+        ("collective.dtype", {"dtype": "int32"}, "all-reduce, 1 MiB, 8 workers"),
+    ],
+)
+def test_a_figure_says_what_is_the_same_everywhere(tmp_path, key, figures, told):
+    points = (PointResult({key: 1}, (run_summary(),)), PointResult({key: 2}, (run_summary(),)))
+    if figures:
+        points = (points[0], PointResult({key: 2}, (run_summary(**figures),)))
+    assert chart_of(tmp_path, Results("made", points)).subtitle == told
+
+
 def test_an_x_that_was_not_swept_is_refused(tmp_path):
     with pytest.raises(ConfigurationError, match=r"--x loss: .*what was: collective.size"):
         chart_of(tmp_path, swept("collective.size", ["1 KiB", "1 MiB"]), "loss")
@@ -139,8 +155,8 @@ def test_values_of_one_key_can_be_lines_instead_of_panels(tmp_path):
     runs = [stored(tmp_path / "made", Results("made", points))]
     (panel,) = choose_chart(runs, "auto", "time", "packet.elements").panels
     assert [(line.algorithm, line.variant, line.name) for line in panel.series] == [
-        ("in_network", 0, "elements 32"),
-        ("in_network", 1, "elements 64"),
+        ("in_network", 0, "32 elements a packet"),
+        ("in_network", 1, "64 elements a packet"),
         ("ring", 0, None),
     ]
     assert [sample.value for sample in panel.series[1].samples] == [128, 256]
