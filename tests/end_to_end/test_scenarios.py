@@ -21,6 +21,7 @@ NAMES = sorted(path.stem for path in FOLDER.glob("*.yaml"))
 # What makes each scenario short: smaller tensors, fewer points.
 SHORT = {
     "digits_gradients": [],
+    "faults": [],
     "gradients_bert_large": ["sweep.collective.size=[64 KiB, 128 KiB, 128 KiB]"],
     "gradients_resnet50": ["sweep.collective.size=[64 KiB, 16 KiB, 16 KiB]"],
     "gradients_vgg16": ["sweep.collective.size=[16 KiB, 7168 B]"],
@@ -70,7 +71,7 @@ def runs(copied):
 
 
 def test_the_scenarios_have_short_forms():
-    assert set(SHORT) | {"faults"} == set(NAMES)
+    assert set(SHORT) == set(NAMES)
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -138,3 +139,15 @@ def test_real_gradients_are_summed_and_checked(runs):
     for run in point["runs"]:
         assert (run["checked"], run["wrong"]) == (True, 0)
         assert run["size_bytes"] == 4 * (64 * 256 + 256 + 256 * 10 + 10)
+
+
+def test_a_switch_that_forgets_is_survived_with_the_guard_alone(runs, copied, capfd):
+    (point,) = json.loads((runs("faults") / "summary.json").read_text())["points"]
+    (run,) = point["runs"]
+    assert (run["checked"], run["wrong"]) == (True, 0)
+    published = ["--set", "switch.guard=off", "--set", "limit=50 ms", "--set", "name=published"]
+    command = ["run", str(copied / "faults.yaml"), "-q", "--no-plots", *published]
+    assert run_command([*command, "--out", str(copied / "runs")]) == 1
+    told = capfd.readouterr().err
+    assert "in_network cannot finish: reached the simulated time limit" in told
+    assert "the switch lacks the contribution of worker" in told
