@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
-from math import floor, log10
+from math import ceil, floor, log, log10
 from typing import Any
 
 from innet.report.labels import key_title
@@ -36,7 +36,10 @@ def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Map
         axes.set_xscale("log", base=10 if axis.quantity == "loss" else 2)
         axes.set_xlim(*_log_limits(positions.values()))
     shown = _thinned(points, axis, room, _relative(positions, logarithmic))
-    axes.xaxis.set_major_locator(FixedLocator([positions[value] for value in shown]))
+    if logarithmic and axis.quantity == "size" and len(shown) < len(points):
+        sizes = _round_sizes(points[0], points[-1])
+        shown = _thinned(sizes, axis, room, _relative({s: s for s in sizes}, True))
+    axes.xaxis.set_major_locator(FixedLocator([positions.get(value, value) for value in shown]))
     axes.xaxis.set_minor_locator(NullLocator())
     axes.set_xticklabels([_x_label(value, axis) for value in shown])
     if logarithmic and points[0] == 0:
@@ -127,7 +130,9 @@ def _wants_log(points: Sequence[float], quantity: Quantity) -> bool:
     positive = [value for value in points if value > 0]
     if len(positive) < 2 or points[0] < 0 or (points[0] == 0 and quantity != "loss"):
         return False
-    return positive[-1] / positive[0] > _LOG_RANGE / 2
+    factors = [after / before for before, after in pairwise(positive)]
+    geometric = len(factors) > 1 and max(factors) < 1.001 * min(factors)
+    return geometric or positive[-1] / positive[0] > _LOG_RANGE / 2
 
 
 def _log_limits(positions: Any) -> tuple[float, float]:  # noqa: ANN401
@@ -159,6 +164,15 @@ def _thinned(points: Sequence[float], axis: Axis, room: int, places: Mapper) -> 
         if all(fits(before, after) for before, after in pairwise(shown)):
             return shown
     return list(points[:1])
+
+
+def _round_sizes(low: float, high: float) -> list[float]:
+    """Return powers of 4 in a range, or of 2 where there are none: layers have odd sizes."""
+    for power in (4, 2):
+        first, last = ceil(log(low, power) - 1e-9), floor(log(high, power) + 1e-9)
+        if first < last:
+            return [float(power**exponent) for exponent in range(first, last + 1)]
+    return [low, high]
 
 
 def _relative(positions: Mapping[float, float], logarithmic: bool) -> Mapper:

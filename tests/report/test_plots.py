@@ -83,7 +83,14 @@ def test_ticks_that_do_not_fit_are_left_out_evenly(axes, tmp_path):
     sizes = [f"{2**power} KiB" for power in range(9)]
     chart = choose_chart([stored(tmp_path / "a", swept("collective.size", sizes))], "auto", "time")
     set_x_axis(axes, chart.axis, [1024 * 2**power for power in range(9)], 30)
-    assert labels(axes.xaxis) == ["1 KiB", "8 KiB", "64 KiB"]
+    assert labels(axes.xaxis) == ["1 KiB", "16 KiB", "256 KiB"]
+
+
+def test_sizes_of_layers_have_round_ticks(axes, tmp_path):
+    sizes = [16896, 38144, 66048, 147968, 263168, 528384, 2105344, 9441280]
+    run = stored(tmp_path / "a", swept("collective.size", [f"{size} B" for size in sizes]))
+    set_x_axis(axes, choose_chart([run], "auto", "time").axis, sizes, 40)
+    assert labels(axes.xaxis) == ["64 KiB", "256 KiB", "1 MiB", "4 MiB"]
 
 
 def test_no_loss_has_its_place_a_decade_below_the_least(axes, tmp_path):
@@ -131,6 +138,12 @@ def test_variants_have_markers_of_their_own():
     fills = [marker_fill("#D55E00", variant) for variant in range(3)]
     assert fills[:2] == ["#D55E00", "white"]
     assert fills[2] == pytest.approx((0.934, 0.747, 0.6), abs=0.001)
+
+
+def test_doubling_values_are_on_a_log_axis(axes, tmp_path):
+    run = stored(tmp_path / "a", swept("topology.workers", [4, 8, 16]))
+    set_x_axis(axes, choose_chart([run], "auto", "time").axis, [4, 8, 16], 60)
+    assert axes.get_xscale() == "log"
 
 
 def test_close_values_are_on_a_plain_axis(axes, tmp_path):
