@@ -92,9 +92,10 @@ def switch_receive(
 
 # --- Retransmission timeout -------------------------------------------------------------
 
-# Places in a timer's state: the estimate, and the one packet whose round trip is measured.
-SMOOTHED, VARIATION, BACKOFF, TIMED, TIMED_AT = 0, 1, 2, 3, 4
-NEW_TIMER = (0, 0, 0, -1, 0)
+# Places in a timer's state: the estimate, the one packet whose round trip is measured, and the
+# last that was measured in vain, since it was sent again.
+SMOOTHED, VARIATION, BACKOFF, TIMED, TIMED_AT, AMBIGUOUS = 0, 1, 2, 3, 4, 5
+NEW_TIMER = (0, 0, 0, -1, 0, -1)
 TIMER_STATE = len(NEW_TIMER)
 UNTIMED = -1
 MOST_DOUBLINGS = 20  # more would only overflow; the maximum is reached long before
@@ -142,6 +143,10 @@ def rto_answered(timer: Ints, at: int, packet: int, now: int) -> bool:
     if timer[at + TIMED] != packet:
         return False
     timer[at + TIMED] = UNTIMED
+    if timer[at + TIMED_AT] == UNTIMED:
+        timer[at + AMBIGUOUS] = packet
+        return False
+    timer[at + AMBIGUOUS] = UNTIMED
     sample = now - timer[at + TIMED_AT]
     if timer[at + SMOOTHED] == 0:
         timer[at + SMOOTHED] = max(sample, 1)
@@ -158,6 +163,12 @@ def rto_repeated(timer: Ints, at: int, packet: int) -> None:
     """Do not measure `packet`, which is sent again: its answer could be to either (Karn)."""
     if timer[at + TIMED] == packet:
         timer[at + TIMED] = UNTIMED
+
+
+def rto_answered_again(timer: Ints, at: int, packet: int) -> None:
+    """Back off if the answer to `packet` was ambiguous: it comes twice, so the repeat was early."""
+    if timer[at + AMBIGUOUS] == packet:
+        timer[at + BACKOFF] = min(timer[at + BACKOFF] + 1, MOST_DOUBLINGS)
 
 
 def rto_back_off(timer: Ints, at: int, tries: int) -> None:
@@ -215,10 +226,15 @@ def worker_result(
 
 
 def worker_timeout(tries: Ints, timer: Ints, at: int, slot: int) -> int:
-    """Count a timeout of `slot`'s packet; return how many it has had."""
+    """Count a timeout of `slot`'s packet; return how many it has had.
+
+    Only this packet's next interval doubles. What it waits for may be the contribution of
+    another worker, and if that made all slots wait longer, and so their peers in turn, a few
+    losses would slow a job down for good.
+    """
     tries[slot] += 1
-    rto_repeated(timer, at, slot)
-    rto_back_off(timer, at, tries[slot])
+    if timer[at + TIMED] == slot:
+        timer[at + TIMED_AT] = UNTIMED
     return tries[slot]
 
 

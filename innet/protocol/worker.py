@@ -31,6 +31,7 @@ from innet.protocol.transitions import (
     NEW_TIMER,
     NUMBER_MASK,
     rto_answered,
+    rto_answered_again,
     worker_helps,
     worker_result,
     worker_send,
@@ -117,6 +118,7 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         self.timeouts = 0
         self.stale = 0
         self.helps_answered = 0
+        self.completed = 0
         self._timeout = timeout
         self._next_number = first_number
         self._next_slot = first_number % slots
@@ -222,6 +224,9 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         )
         if chunk == IDLE:
             self._drop(packet)
+            if packet.number == self._kept_number[slot]:
+                rto_answered_again(self._timer, 0, slot)
+                self._interval = self._timeout.interval(self._timer, 0, 0)
             return
         if rto_answered(self._timer, 0, slot, now):
             self._interval = self._timeout.interval(self._timer, 0, 0)
@@ -229,6 +234,7 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         self._kept_tensor[slot] = tensor
         tensor.take(chunk, packet)
         tensor.left -= 1
+        self.completed += 1
         if chunk + tensor.window < tensor.chunks:
             self._send(slot, chunk + tensor.window, now)
         else:
