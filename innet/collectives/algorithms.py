@@ -17,7 +17,8 @@ class Algorithm:
     """How to build an algorithm's schedule, and where it was published.
 
     `blocks(workers, size_bytes)` is the number of blocks of a vector, `messages(workers,
-    blocks)` what is sent, in any order. `helpers` ranks take part besides the workers.
+    blocks)` what is sent, in any order. `helpers` ranks take part besides the workers;
+    `in_turn` is the schedule's.
     """
 
     description: str
@@ -25,6 +26,7 @@ class Algorithm:
     blocks: Callable[[int, int], int]
     messages: Callable[[int, int], Iterable[Message]]
     helpers: int = 0
+    in_turn: bool = True
 
 
 _THAKUR = "Thakur, Rabenseifner and Gropp, IJHPCA 2005"
@@ -41,6 +43,7 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         "Sanders, Speck and Träff, Parallel Computing 2009; NCCL",
         trees.double_tree_blocks,
         trees.double_tree_messages,
+        in_turn=False,
     ),
     "binomial_tree": Algorithm(
         "reduction to rank 0 and broadcast from it over a binomial tree, not pipelined",
@@ -100,6 +103,7 @@ def build_schedule(algorithm: str, workers: int, elements: int, itemsize: int) -
         ranks=workers + entry.helpers,
         blocks=blocks,
         messages=tuple(sorted(messages, key=_order)),
+        in_turn=entry.in_turn,
     )
 
 

@@ -33,7 +33,9 @@ class Schedule:
     """An algorithm for `workers` workers that hold a vector, plus ranks that only help.
 
     Ranks 0 .. workers-1 contribute; ranks workers .. ranks-1 (a dedicated parameter server)
-    start with nothing. `messages` is sorted by (step, source, target, first).
+    start with nothing. `messages` is sorted by (step, source, target, first). `in_turn`: a rank
+    begins a message when it has sent the one before, as with MPI's blocking send; otherwise
+    messages to different ranks leave at the same time and share its link, as NCCL's do.
     """
 
     algorithm: str
@@ -41,6 +43,7 @@ class Schedule:
     ranks: int
     blocks: int
     messages: tuple[Message, ...]
+    in_turn: bool = True
 
 
 def block_bounds(elements: int, blocks: int) -> tuple[int, ...]:

@@ -86,10 +86,17 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     """
 
     def __init__(
-        self, rank: int, payload_bytes: int, window: int, go_back_n: bool, timeout: Timeout
+        self,
+        rank: int,
+        payload_bytes: int,
+        window: int,
+        go_back_n: bool,
+        timeout: Timeout,
+        in_turn: bool = False,
     ) -> None:
         super().__init__()
         self.rank = rank
+        self.in_turn = in_turn
         self.payload_bytes = payload_bytes
         self.window = window
         self.go_back_n = go_back_n
@@ -113,8 +120,8 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self._repeated: list[int] = []
         self._content: list[_Outgoing | None] = []
         self._current: list[_Outgoing | None] = []
-        self._backlog: deque[tuple[int, _Outgoing]] = deque()
-        self._sending = NOTHING
+        self._backlogs: dict[int, deque[tuple[int, _Outgoing]]] = {}
+        self._sending: dict[int, int] = {}
         self._stream_from: dict[int, int] = {}
         self._expected: list[int] = []
         self._complained: list[int] = []
@@ -129,26 +136,33 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     ) -> None:
         """Hand over a message of at least one byte.
 
-        It is sent when all handed over before it have been, as with MPI's blocking send, so
-        that they do not compete for the rank's interface; what is lost of those is sent again
-        meanwhile.
+        It is begun when all handed over before it, to the same destination or, in turn, to
+        any, have been sent; what is lost of those is sent again meanwhile.
         """
         outgoing = _Outgoing(message, size_bytes, -(-size_bytes // self.payload_bytes), values)
-        self._backlog.append((destination, outgoing))
-        self._advance(now)
+        queue = self._queue_of(destination)
+        self._backlogs.setdefault(queue, deque()).append((destination, outgoing))
+        self._advance(queue, now)
+
+    def _queue_of(self, destination: int) -> int:
+        return 0 if self.in_turn else destination
 
     @property
     def window_full(self) -> bool:
         """Whether something is to be sent for the first time and must wait for the window."""
-        stream = self._sending
-        return stream != NOTHING and self._highest[stream] < self._end[stream]
+        return any(self._unsent(stream) for stream in self._sending.values())
 
-    def _advance(self, now: int) -> None:
-        """Begin with the next messages while none is being sent."""
-        while self._backlog and not self.window_full:
-            destination, outgoing = self._backlog.popleft()
+    def _unsent(self, stream: int) -> bool:
+        return self._highest[stream] < self._end[stream]
+
+    def _advance(self, queue: int, now: int) -> None:
+        """Begin with the next messages of a queue while none of it is being sent."""
+        backlog = self._backlogs[queue]
+        while backlog and not (queue in self._sending and self._unsent(self._sending[queue])):
+            destination, outgoing = backlog.popleft()
             stream = self._stream_to.get(destination)
-            self._sending = stream = self._open(destination) if stream is None else stream
+            stream = self._open(destination) if stream is None else stream
+            self._sending[queue] = stream
             outgoing.first = self._end[stream]
             self._current[stream] = outgoing
             self._end[stream] += outgoing.packets
@@ -311,7 +325,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             self.stale += 1
         if news or packet.gap or self._base[stream] != before:
             self._pump(stream, now)
-            self._advance(now)
+            self._advance(self._queue_of(packet.source), now)
 
     def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
         at = stream * TIMER_STATE
@@ -356,6 +370,11 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             )
         self._arm(stream, now)
         self._pump(stream, now)
+
+    @property
+    def progress(self) -> int:
+        """A number that grows with every packet that is first acknowledged or received."""
+        return sum(self._base) + sum(self._expected)
 
     def unacknowledged(self) -> list[tuple[int, int, int]]:
         """(destination, oldest packet, timeouts in a row) of every stream with packets out."""

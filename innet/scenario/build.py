@@ -1,5 +1,6 @@
 """From one point of a scenario and an algorithm to the Plan that engines run."""
 
+import math
 from collections.abc import Sequence
 
 from innet.collectives.algorithms import build_schedule
@@ -12,7 +13,12 @@ from innet.plan.members import (
     stream_round_trip_ps,
 )
 from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
-from innet.scenario.plan_faults import latest_fault_ps, node_faults, packet_faults
+from innet.scenario.plan_faults import (
+    chances_of_loss,
+    latest_fault_ps,
+    node_faults,
+    packet_faults,
+)
 from innet.scenario.schema import Scenario
 from innet.scenario.timers import retransmission_timeout
 from innet.topology.graph import Graph
@@ -24,7 +30,9 @@ from innet.wire.headers import help_medium_bytes
 # A value of any type takes 4 bytes in an aggregation packet (block floating point).
 VALUE_BYTES = 4
 CHECKED_BYTES = 512 * 2**20
-_PATIENCE_TIMEOUTS = 4
+# A run without news for so many of the longest timeouts is stuck, or luckier runs are so rare.
+_LEAST_PATIENCE = 4
+_NEGLIGIBLE = 1e-12
 
 
 def should_check(scenario: Scenario, elements: int | None = None) -> bool:
@@ -65,7 +73,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         carry_payload=carry_payload,
         rto=rto,
         maximum_time_ps=scenario.limit,
-        patience_ps=_PATIENCE_TIMEOUTS * rto.maximum_ps + _latest_event_ps(scenario, hosts),
+        patience_ps=_patience(scenario, graph) * rto.maximum_ps + _latest_event_ps(scenario, hosts),
         aggregation=_aggregation(scenario) if schedule is None else None,
         stream=None if schedule is None else _stream(scenario),
         schedule=schedule,
@@ -152,6 +160,16 @@ def _timeout(scenario: Scenario, members: Sequence[Member], in_network: bool) ->
         shared = max(1, len(members) - 1) * message.window
     packet_ps = max(slowest_packet_ps(members, size), *(member.host_ps for member in members))
     return retransmission_timeout(configured, unloaded_ps, shared, packet_ps)
+
+
+def _patience(scenario: Scenario, graph: Graph) -> int:
+    """Return how many round trips in a row are all lost only once in 10**12 times."""
+    arrives = (1 - max(link.loss for link in graph.links)) ** 2 * math.prod(
+        1 - chance for chance in chances_of_loss(scenario)
+    )
+    if arrives >= 1:
+        return _LEAST_PATIENCE
+    return max(_LEAST_PATIENCE, math.ceil(math.log(_NEGLIGIBLE) / math.log1p(-arrives)))
 
 
 def _latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:

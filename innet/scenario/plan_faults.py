@@ -6,8 +6,10 @@ from typing import cast
 from innet.plan import plan
 from innet.plan.plan import NodeFault, PacketFault
 from innet.scenario.faults import (
+    Corrupt,
     Crash,
     Delay,
+    Drop,
     Duplicate,
     Fault,
     PacketVerb,
@@ -51,6 +53,15 @@ def node_faults(scenario: Scenario, ranks: int) -> tuple[NodeFault, ...]:
 def latest_fault_ps(scenario: Scenario) -> int:
     """Return when the last fault with a known end is over."""
     return max((_end_ps(fault) for fault in scenario.faults), default=0)
+
+
+def chances_of_loss(scenario: Scenario) -> list[float]:
+    """Return the probability of every fault that loses some packets, not all it chooses."""
+    return [
+        fault.action.probability
+        for fault in scenario.faults
+        if isinstance(fault.action, Drop | Corrupt) and fault.action.probability < 1
+    ]
 
 
 def _end_ps(fault: Fault) -> int:

@@ -192,8 +192,9 @@ class AggregationRun(Run):
             self.finish[worker] = now
 
     def progress_made(self) -> int:
-        """The packets that workers have received."""
-        return sum(shard.received for shards in self._shards for shard in shards)
+        """The chunks of which workers have the sum; a call for help is no progress."""
+        machines = (shard.machine for shards in self._shards for shard in shards)
+        return sum(machine.completed for machine in machines)
 
     def fraction_done(self) -> float:
         """The share of the results that are there."""

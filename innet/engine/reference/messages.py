@@ -21,7 +21,7 @@ Vector = npt.NDArray[Any]
 
 class MessageRun(Run):
     """One point-to-point collective. A message is handed over as soon as what it carries is
-    complete; a rank's messages leave one after another.
+    complete; whether a rank's messages then leave in turn is a property of the schedule.
 
     Packets to and from rank p are the work of core p modulo the host's cores.
     """
@@ -64,6 +64,7 @@ class MessageRun(Run):
             stream.window,
             stream.recovery == "go_back_n",
             Timeout(rto.adaptive, rto.initial_ps, rto.minimum_ps, rto.maximum_ps),
+            self._schedule.in_turn,
         )
 
     def _users(self) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
@@ -224,8 +225,8 @@ class MessageRun(Run):
             core.reset(now)
 
     def progress_made(self) -> int:
-        """The packets that ranks have received."""
-        return sum(self._received)
+        """The packets that have come through, each counted once at either end."""
+        return sum(endpoint.progress for endpoint in self._endpoints)
 
     def fraction_done(self) -> float:
         """The share of the messages that have been applied."""

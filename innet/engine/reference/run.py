@@ -20,6 +20,10 @@ from innet.units import format_duration
 _STEPS_BETWEEN_REPORTS = 20_000
 
 
+class _QuietError(Exception):
+    """Nothing that matters is left to happen."""
+
+
 class Run:
     """A plan on its way; the two kinds of program fill in what hosts and switches do.
 
@@ -162,7 +166,7 @@ class Run:
                     step()
                 if progress is not None:
                     progress(self.fraction_done())
-        except EmptySchedule:
+        except (EmptySchedule, _QuietError):
             return
 
     def _start_later(self, rank: int) -> None:
@@ -175,20 +179,31 @@ class Run:
         call_at(self.env, host.start_ps, priority(START, host.node, 0), start)
 
     def _watch(self, progress_before: int, now: int) -> None:
-        """End a run in which nothing has arrived for the plan's patience, or that is too long."""
+        """End a run in which nothing has moved for the plan's patience, or that is too long.
+
+        A run in which everybody is done goes on while packets are on their way, unless all
+        that moves is sent again in vain: its answers may be lost for ever.
+        """
         plan = self.plan
 
         def look(then: int) -> None:
-            if all(time >= 0 for time in self.finish):
+            done = all(time >= 0 for time in self.finish)
+            if done and self.env.peek() == float("inf"):
                 return
             if then >= plan.maximum_time_ps:
-                self.give_up("reached the simulated time limit", then)
+                self._end(done, "reached the simulated time limit", then)
             if self.progress_made() == progress_before and then >= plan.patience_ps:
-                self.give_up("nothing has moved for " + format_duration(plan.patience_ps), then)
+                waited = format_duration(plan.patience_ps)
+                self._end(done, f"nothing has moved for {waited}", then)
             self._watch(self.progress_made(), then)
 
         wait = min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
         call_at(self.env, now + wait, priority(WATCH, 0, 0), look)
+
+    def _end(self, done: bool, why: str, now: int) -> None:
+        if done:
+            raise _QuietError
+        self.give_up(why, now)
 
     def give_up(self, why: str, now: int) -> None:
         """Raise UnfinishedError, naming who waits for what."""
