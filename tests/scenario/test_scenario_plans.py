@@ -74,12 +74,25 @@ def test_a_given_timeout_is_fixed_and_backs_off():
 
 
 def test_patience_outlasts_the_timeouts_and_the_last_event():
+    # 1 % loss each way loses 1.99 % of round trips: eight in a row once in 4 * 10**13 times.
     quiet = plan(scenario())
-    assert quiet.patience_ps == 4 * quiet.rto.maximum_ps
+    assert quiet.patience_ps == 8 * quiet.rto.maximum_ps
     late = plan(scenario("workers: {0: {start: 3 s}}"))
-    assert late.patience_ps == 4 * late.rto.maximum_ps + 3 * 10**12
+    assert late.patience_ps == 8 * late.rto.maximum_ps + 3 * 10**12
     paused = plan(scenario("faults: [{pause: {node: 0, at: 1 s, for: 4 s}}]"))
-    assert paused.patience_ps == 4 * paused.rto.maximum_ps + 5 * 10**12
+    assert paused.patience_ps == 8 * paused.rto.maximum_ps + 5 * 10**12
+
+
+def test_patience_grows_with_the_chance_that_faults_lose_packets():
+    lossy = "faults: [{corrupt: {from: 0, to: switch, packet: all, probability: 0.5}}]"
+    built = plan(scenario(lossy))
+    # 49 % of round trips succeed: 42 failures in a row are the first below 10**-12.
+    assert built.patience_ps == 42 * built.rto.maximum_ps
+
+
+def test_a_network_without_losses_is_given_four_timeouts():
+    built = plan(scenario(**{"loss: 0.01": "loss: 0"}))
+    assert built.patience_ps == 4 * built.rto.maximum_ps
 
 
 def test_the_limit_of_simulated_time_is_an_hour_or_as_given():
