@@ -78,6 +78,9 @@ class _Outgoing:
         self.first = 0
 
 
+_NO_MESSAGE = _Outgoing(NOTHING, 0, 0, None)  # in places of the window that are not in use
+
+
 class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     """All streams that start or end at `rank`.
 
@@ -118,8 +121,8 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self._state: list[int] = []
         self._sent_at: list[int] = []
         self._repeated: list[int] = []
-        self._content: list[_Outgoing | None] = []
-        self._current: list[_Outgoing | None] = []
+        self._content: list[_Outgoing] = []
+        self._current: list[_Outgoing] = []
         self._backlogs: dict[int, deque[tuple[int, _Outgoing]]] = {}
         self._sending: dict[int, int] = {}
         self._stream_from: dict[int, int] = {}
@@ -185,8 +188,8 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self._timers += NEW_TIMER
         for packets in (self._state, self._sent_at, self._repeated):
             packets += [0] * self.window
-        self._content += [None] * self.window
-        self._current.append(None)
+        self._content += [_NO_MESSAGE] * self.window
+        self._current.append(_NO_MESSAGE)
         return stream
 
     def _pump(self, stream: int, now: int) -> None:
@@ -219,8 +222,6 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
 
     def _packet(self, stream: int, number: int, place: int) -> tuple[int, StreamPacket]:
         outgoing = self._content[place]
-        if outgoing is None:
-            raise AssertionError("a packet in the window has a message")
         index = number - outgoing.first
         start = index * self.payload_bytes
         size = min(self.payload_bytes, outgoing.size_bytes - start)

@@ -39,11 +39,12 @@ def stream_next(
     """
     offset = stream * window
     if lost[stream] > 0:
-        for number in range(base[stream], following[stream]):
-            if state[offset + number % window] == LOST:
-                state[offset + number % window] = IN_FLIGHT
-                lost[stream] -= 1
-                return number
+        number = base[stream]
+        while state[offset + number % window] != LOST:
+            number += 1
+        state[offset + number % window] = IN_FLIGHT
+        lost[stream] -= 1
+        return number
     number = following[stream]
     if number >= end[stream] or number >= base[stream] + window:
         return NOTHING

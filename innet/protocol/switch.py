@@ -23,7 +23,6 @@ from innet.protocol.transitions import (
     CALL_HELP,
     COMPLETE,
     REPEAT,
-    STALE,
     STORE,
     UNICAST,
     switch_receive,
@@ -127,7 +126,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             self._outbox.append((TO_ALL, call))
         elif flags & REPEAT:
             self.repeats_dropped += 1
-        elif flags & STALE:
+        else:  # stale
             self.stale_dropped += 1
             self._events.append(StaleDropped(packet.slot, packet.number))
 
