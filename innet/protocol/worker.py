@@ -30,6 +30,7 @@ from innet.protocol.transitions import (
     IDLE,
     NEW_TIMER,
     NUMBER_MASK,
+    TIMED,
     rto_answered,
     rto_answered_again,
     worker_helps,
@@ -80,15 +81,13 @@ class _Tensor:
         scaled_for = self.exponents[block] if self.lead else 0
         return exponent, self.source.values(block, scaled_for)
 
-    def take(self, chunk: int, packet: AggregationPacket) -> None:
+    def take(self, chunk: int, packet: AggregationPacket, source: Blocks) -> None:
         """Keep what the result of `chunk` brings."""
-        if self.source is None:
-            return
         if self.lead and chunk < self.blocks:
             self.exponents[chunk] = packet.exponent
         block = chunk - self.lead
         if block >= 0 and packet.values is not None:
-            self.source.store(block, packet.values, self.exponents[block] if self.lead else 0)
+            source.store(block, packet.values, self.exponents[block] if self.lead else 0)
 
 
 class AggregationWorker(Machine[AggregationPacket, Event]):
@@ -172,11 +171,14 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         worker_send(
             self._chunk, self._numbers, self._tries, self._timer, 0, slot, chunk, number, now
         )
-        self._arm(slot, now + self._interval)
+        deadline = self._deadlines[slot] = now + self._interval
+        if deadline < self._earliest:
+            self._earliest = deadline
         self._contribute(slot, chunk, number, False)
 
     def _contribute(self, slot: int, chunk: int, number: int, asks_help: bool) -> None:
-        exponent, values = self._tensor.contribution(chunk)
+        tensor = self._tensor
+        exponent, values = (0, None) if tensor.source is None else tensor.contribution(chunk)
         packet = AggregationPacket(
             UPDATE,
             self.job,
@@ -189,11 +191,6 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
             values,
         )
         self._outbox.append((SWITCH, packet))
-
-    def _arm(self, slot: int, deadline: int) -> None:
-        self._deadlines[slot] = deadline
-        if deadline < self._earliest:
-            self._earliest = deadline
 
     def receive(self, packet: AggregationPacket, now: int) -> None:
         """Take a result or a call for help; whatever is not for this job is stale."""
@@ -228,11 +225,12 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
                 rto_answered_again(self._timer, 0, slot)
                 self._interval = self._timeout.interval(self._timer, 0, 0)
             return
-        if rto_answered(self._timer, 0, slot, now):
+        if self._timer[TIMED] == slot and rto_answered(self._timer, 0, slot, now):
             self._interval = self._timeout.interval(self._timer, 0, 0)
         tensor = self._tensor
         self._kept_tensor[slot] = tensor
-        tensor.take(chunk, packet)
+        if tensor.source is not None:
+            tensor.take(chunk, packet, tensor.source)
         tensor.left -= 1
         self.completed += 1
         if chunk + tensor.window < tensor.chunks:
@@ -269,7 +267,8 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         self.timeouts += 1
         self.retransmissions += 1
         self._interval = self._timeout.interval(self._timer, 0, 0)
-        self._arm(slot, now + self._timeout.interval(self._timer, 0, tries))
+        deadline = self._deadlines[slot] = now + self._timeout.interval(self._timer, 0, tries)
+        self._earliest = min(self._earliest, deadline)
         number = self._numbers[slot]
         asks_help = self.guard and tries >= TRIES_BEFORE_HELP
         self._contribute(slot, self._chunk[slot], number, asks_help)

@@ -1,5 +1,6 @@
 """Hosts and the switch of an in-network all-reduce: protocol machines on simulated links."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from innet.trace.records import RankRecord, SwitchRecord
 from innet.wire.dtypes import narrow
 
 Vector = npt.NDArray[np.generic]
+Send = Callable[[AggregationPacket, int, int], None]  # packet, medium bytes, time
 
 
 class Shard:
@@ -39,6 +41,7 @@ class Shard:
         self.blocks: IntegerBlocks | FloatBlocks | None = None
         self.core: Core | None = None
         self.link: LinkDirection
+        self._send: Send
         self.sent = self.received = 0
         node = plan.hosts[worker].node
         gate = run.gate(node)
@@ -69,7 +72,12 @@ class Shard:
         if self.core is not None:
             self.core.reset(now)
 
-    def arrive(self, packet: AggregationPacket, now: int) -> None:
+    def connect(self, link: LinkDirection, core: Core | None) -> None:
+        """Send to `link`, through the core if packets cost it time."""
+        self.link, self.core = link, core
+        self._send = link.send if core is None else core.sender(link)
+
+    def arrive(self, packet: AggregationPacket, _: int, now: int) -> None:
         """A packet has arrived at the host."""
         if self.core is None:
             self._take(packet, now)
@@ -89,10 +97,7 @@ class Shard:
         machine = self.machine
         for _, packet in machine.packets_to_send():
             self.sent += 1
-            if self.core is None:
-                self.link.send(packet, self._packet_bytes, now)
-            else:
-                self.core.send(self.link, packet, self._packet_bytes, now)
+            self._send(packet, self._packet_bytes, now)
         while (event := machine.next_event()) is not None:
             if isinstance(event, CollectiveDone):
                 self._run.shard_done(self._worker, now)
@@ -127,8 +132,7 @@ class AggregationRun(Run):
         uplink = self.links[self.plan.graph.links_out[self.plan.hosts[worker].node][0]]
         cores = self.cores_of(worker)
         for place, shard in enumerate(self._shards[worker]):
-            shard.link = uplink
-            shard.core = None if cores is None else cores[place]
+            shard.connect(uplink, None if cores is None else cores[place])
         self._load(worker)
 
     def _load(self, worker: int) -> None:
@@ -146,13 +150,13 @@ class AggregationRun(Run):
             return self._at_switch
         shards = self._shards[self.rank_of_node[node]]
 
-        def receive(packet: AggregationPacket, _: int, now: int) -> None:
+        def receive(packet: AggregationPacket, medium_bytes: int, now: int) -> None:
             for shard in shards:
                 if packet.slot <= shard.last_slot:
-                    shard.arrive(packet, now)
+                    shard.arrive(packet, medium_bytes, now)
                     return
 
-        return receive
+        return receive if len(shards) > 1 else shards[0].arrive
 
     def _at_switch(self, packet: AggregationPacket, _: int, now: int) -> None:
         switch = self._switch

@@ -64,6 +64,10 @@ class Core:
 
         self._later(now, self._receive_ps, self._received, received)
 
+    def sender(self, link: LinkDirection) -> Callable[[Any, int, int], None]:
+        """What sends packets to `link`, as the link's own `send` would."""
+        return lambda packet, medium_bytes, now: self.send(link, packet, medium_bytes, now)
+
     def send(self, link: LinkDirection, packet: Any, medium_bytes: int, now: int) -> None:  # noqa: ANN401
         """Hand a packet to `link` when the core has sent it."""
         if self._send_ps == 0:

@@ -52,23 +52,21 @@ class Lane:
     def put(self, arrival: int, packet: Any, medium_bytes: int, sent: int) -> None:  # noqa: ANN401
         """Deliver a packet, sent at `sent`, at `arrival`, not before those put in earlier."""
         in_flight = self._in_flight
+        if not in_flight:
+            # The same event every time: SimPy takes its callbacks away when it has called them.
+            self._event.callbacks = self._callbacks
+            self.env.schedule(self._event, self.order, arrival - self.env.now)
         in_flight.append((arrival, packet, medium_bytes))
-        if len(in_flight) == 1:
-            self._expect(arrival)
 
     def lose(self, packet: Any, sent: int) -> None:  # noqa: ANN401
         """Take note of a packet that the link loses."""
 
-    def _expect(self, arrival: int) -> None:
-        # The same event every time: SimPy takes an event's callbacks away when it has called them.
-        self._event.callbacks = self._callbacks
-        self.env.schedule(self._event, self.order, arrival - self.env.now)
-
-    def _arrived(self, _: simpy.Event) -> None:
+    def _arrived(self, event: simpy.Event) -> None:
         in_flight = self._in_flight
         arrival, packet, medium_bytes = in_flight.popleft()
         if in_flight:
-            self._expect(in_flight[0][0])
+            event.callbacks = self._callbacks
+            self.env.schedule(event, self.order, in_flight[0][0] - arrival)
         self.deliver(packet, medium_bytes, arrival)
 
 
