@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from innet.collectives import recursive, ring, servers, trees
-from innet.collectives.schedule import Message, Schedule
+from innet.collectives.schedule import Message, Schedule, Sending
 from innet.errors import ConfigurationError
 
 
@@ -18,7 +18,7 @@ class Algorithm:
 
     `blocks(workers, size_bytes)` is the number of blocks of a vector, `messages(workers,
     blocks)` what is sent, in any order. `helpers` ranks take part besides the workers;
-    `in_turn` is the schedule's.
+    `sending` is the schedule's.
     """
 
     description: str
@@ -26,7 +26,7 @@ class Algorithm:
     blocks: Callable[[int, int], int]
     messages: Callable[[int, int], Iterable[Message]]
     helpers: int = 0
-    in_turn: bool = True
+    sending: Sending = "in_turn"
 
 
 _THAKUR = "Thakur, Rabenseifner and Gropp, IJHPCA 2005"
@@ -43,25 +43,28 @@ ALGORITHMS: Mapping[str, Algorithm] = {
         "Sanders, Speck and Träff, Parallel Computing 2009; NCCL",
         trees.double_tree_blocks,
         trees.double_tree_messages,
-        in_turn=False,
+        sending="together",
     ),
     "binomial_tree": Algorithm(
         "reduction to rank 0 and broadcast from it over a binomial tree, not pipelined",
         _THAKUR,
         trees.binomial_tree_blocks,
         trees.binomial_tree_messages,
+        sending="rendezvous",
     ),
     "halving_doubling": Algorithm(
         "recursive halving reduce-scatter and recursive doubling all-gather (Rabenseifner)",
         _THAKUR,
         recursive.halving_doubling_blocks,
         recursive.halving_doubling_messages,
+        sending="rendezvous",
     ),
     "recursive_doubling": Algorithm(
         "pairs swap and add whole vectors at doubling distances",
         _THAKUR,
         recursive.recursive_doubling_blocks,
         recursive.recursive_doubling_messages,
+        sending="rendezvous",
     ),
     "parameter_server": Algorithm(
         "one dedicated server adds up the workers' vectors and returns the sum, by chunks",
@@ -103,7 +106,7 @@ def build_schedule(algorithm: str, workers: int, elements: int, itemsize: int) -
         ranks=workers + entry.helpers,
         blocks=blocks,
         messages=tuple(sorted(messages, key=_order)),
-        in_turn=entry.in_turn,
+        sending=entry.sending,
     )
 
 

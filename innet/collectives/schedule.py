@@ -11,6 +11,13 @@ complete: it does not wait for other blocks, which is how trees pipeline by chun
 """
 
 from dataclasses import dataclass
+from typing import Literal
+
+# How a rank's messages leave. together: those to different ranks share its link, as with NCCL's
+# channels. in_turn: one is begun when the one before has been sent, as with a buffered send.
+# rendezvous: in turn, and only once the target has applied all that it receives in earlier
+# steps, as with MPI's blocking calls; that the target is ready is known at once.
+Sending = Literal["together", "in_turn", "rendezvous"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +40,7 @@ class Schedule:
     """An algorithm for `workers` workers that hold a vector, plus ranks that only help.
 
     Ranks 0 .. workers-1 contribute; ranks workers .. ranks-1 (a dedicated parameter server)
-    start with nothing. `messages` is sorted by (step, source, target, first). `in_turn`: a rank
-    begins a message when it has sent the one before, as with MPI's blocking send; otherwise
-    messages to different ranks leave at the same time and share its link, as NCCL's do.
+    start with nothing. `messages` is sorted by (step, source, target, first).
     """
 
     algorithm: str
@@ -43,7 +48,12 @@ class Schedule:
     ranks: int
     blocks: int
     messages: tuple[Message, ...]
-    in_turn: bool = True
+    sending: Sending = "in_turn"
+
+    @property
+    def in_turn(self) -> bool:
+        """Whether a rank sends one message at a time."""
+        return self.sending != "together"
 
 
 def block_bounds(elements: int, blocks: int) -> tuple[int, ...]:

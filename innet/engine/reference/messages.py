@@ -47,6 +47,11 @@ class MessageRun(Run):
         self._send_users, self._apply_users = self._users()
         self._to_apply = [len(receipts) for receipts in self._waits.receipts]
         self._to_send = [len(sends) for sends in self._waits.sends]
+        self._place = [0 for _ in ranks]
+        self._step = [
+            plan.schedule.messages[receipts[0]].step if receipts else NEVER
+            for receipts in self._waits.receipts
+        ]
         self._vectors = self._copies(tensors)
         self._sent = [0 for _ in ranks]
         self._received = [0 for _ in ranks]
@@ -117,6 +122,8 @@ class MessageRun(Run):
             return
         if not all(self._applied[earlier] for earlier in self._waits.send_waits[message]):
             return
+        if self._schedule.sending == "rendezvous" and move.step > self._step[move.target]:
+            return
         self._started[message] = True
         self._to_send[move.source] -= 1
         part = self._part(message)
@@ -143,6 +150,26 @@ class MessageRun(Run):
             self._try_send(later, now)
         for later in self._apply_users.get(message, ()):
             self._try_apply(later, now)
+        if self._schedule.sending == "rendezvous":
+            self._become_ready(move.target, now)
+
+    def _become_ready(self, rank: int, now: int) -> None:
+        """Let the messages come whose step the rank has reached, in all that it receives."""
+        receipts = self._waits.receipts[rank]
+        place = self._place[rank]
+        while place < len(receipts) and self._applied[receipts[place]]:
+            place += 1
+        self._place[rank] = place
+        messages = self._schedule.messages
+        step = messages[receipts[place]].step if place < len(receipts) else NEVER
+        if step == self._step[rank]:
+            return
+        self._step[rank] = step
+        for message in receipts[place:]:
+            if messages[message].step > step:
+                break
+            self._try_send(message, now)
+            self._flush(messages[message].source, now)
 
     def _combine(self, message: int, values: Any) -> None:  # noqa: ANN401
         if self._vectors is None or values is None:
