@@ -79,10 +79,12 @@ class Shard:
 
     def arrive(self, packet: AggregationPacket, _: int, now: int) -> None:
         """A packet has arrived at the host."""
-        if self.core is None:
-            self._take(packet, now)
-        else:
+        if self.core is not None:
             self.core.receive(packet, now, self._take)
+            return
+        self.received += 1
+        self.machine.receive(packet, now)
+        self._flush(now)
 
     def _take(self, packet: AggregationPacket, now: int) -> None:
         self.received += 1

@@ -1,12 +1,10 @@
 """What all runs on SimPy share: links, nodes, starts, the end, and who is stuck."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
-import simpy
-from simpy.core import EmptySchedule
-
-from innet.engine.reference.clock import START, WATCH, Action, call_at, priority
+from innet.engine.reference.clock import START, WATCH, Action, Clock, call_at, priority
 from innet.engine.reference.core import Core
 from innet.engine.reference.faulty_lane import FaultyLane, cut
 from innet.engine.reference.link import Deliver, Lane, LinkDirection
@@ -17,7 +15,7 @@ from innet.plan.plan import Plan
 from innet.trace.records import RankRecord, SwitchRecord, Trace
 from innet.units import format_duration
 
-_STEPS_BETWEEN_REPORTS = 20_000
+_EVENTS_BETWEEN_REPORTS = 20_000
 
 
 class _QuietError(Exception):
@@ -32,7 +30,7 @@ class Run:
 
     def __init__(self, plan: Plan) -> None:
         self.plan = plan
-        self.env = simpy.Environment(0)
+        self.env = Clock()
         self.finish = [-1] * len(plan.hosts)
         self.links: list[LinkDirection] = []
         self.rank_of_node = {host.node: rank for rank, host in enumerate(plan.hosts)}
@@ -159,15 +157,10 @@ class Run:
         )
 
     def _run_events(self, progress: Callable[[float], None] | None) -> None:
-        step = self.env.step
-        try:
-            while True:
-                for _ in range(_STEPS_BETWEEN_REPORTS):
-                    step()
+        with contextlib.suppress(_QuietError):
+            while self.env.run_events(_EVENTS_BETWEEN_REPORTS):
                 if progress is not None:
                     progress(self.fraction_done())
-        except (EmptySchedule, _QuietError):
-            return
 
     def _start_later(self, rank: int) -> None:
         host = self.plan.hosts[rank]
