@@ -18,10 +18,12 @@ class StreamNet:
         window: int,
         go_back_n: bool,
         timeout: Timeout = FIXED_TIMEOUT,
+        in_turn: bool = False,
     ) -> None:
         self.now = 0
         self.endpoints = [
-            StreamEndpoint(rank, payload, window, go_back_n, timeout) for rank in range(ranks)
+            StreamEndpoint(rank, payload, window, go_back_n, timeout, in_turn)
+            for rank in range(ranks)
         ]
         self.links: dict[tuple[int, int], list[StreamPacket]] = defaultdict(list)
         self.arrived: list[tuple[int, MessageArrived]] = []
