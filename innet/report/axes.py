@@ -12,6 +12,7 @@ from innet.units import format_duration, format_rate, format_size
 Mapper = Callable[[float], float]
 
 _LOG_RANGE = 8.0
+_LONGEST_ROUND_SIZE = len("512 KiB")
 _TITLES: dict[Measure, str] = {
     "time": "time",
     "algbw": "algorithm bandwidth (GB/s)",
@@ -36,7 +37,8 @@ def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Map
         axes.set_xscale("log", base=10 if axis.quantity == "loss" else 2)
         axes.set_xlim(*_log_limits(positions.values()))
     shown = _thinned(points, axis, room, _relative(positions, logarithmic))
-    if logarithmic and axis.quantity == "size" and len(shown) < len(points):
+    odd = any(len(_x_label(value, axis)) > _LONGEST_ROUND_SIZE for value in points)
+    if logarithmic and axis.quantity == "size" and (odd or len(shown) < len(points)):
         sizes = _round_sizes(points[0], points[-1])
         shown = _thinned(sizes, axis, room, _relative({s: s for s in sizes}, True))
     axes.xaxis.set_major_locator(FixedLocator([positions.get(value, value) for value in shown]))

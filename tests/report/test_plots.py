@@ -91,6 +91,8 @@ def test_sizes_of_layers_have_round_ticks(axes, tmp_path):
     run = stored(tmp_path / "a", swept("collective.size", [f"{size} B" for size in sizes]))
     set_x_axis(axes, choose_chart([run], "auto", "time").axis, sizes, 40)
     assert labels(axes.xaxis) == ["64 KiB", "256 KiB", "1 MiB", "4 MiB"]
+    set_x_axis(axes, choose_chart([run], "auto", "time").axis, [4198400, 127131648], 60)
+    assert labels(axes.xaxis) == ["16 MiB", "64 MiB"]
 
 
 def test_no_loss_has_its_place_a_decade_below_the_least(axes, tmp_path):
