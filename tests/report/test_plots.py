@@ -14,7 +14,7 @@ from innet.report.plot import draw
 from innet.report.results import PointResult, Results
 from innet.report.series import choose_chart
 from innet.report.style import ALGORITHM_STYLES, label_of, marker_fill, style_of
-from innet.scenario.schema import ALGORITHMS
+from innet.scenario.sections import ALGORITHMS
 
 SIZES = ["1 KiB", "64 KiB", "4 MiB"]
 STARTS = {"svg": b"<?xml", "png": b"\x89PNG", "pdf": b"%PDF"}

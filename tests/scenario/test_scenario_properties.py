@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from innet.errors import ConfigurationError
 from innet.scenario.load import expand, parse_scenario
-from innet.scenario.schema import ALGORITHMS
+from innet.scenario.sections import ALGORITHMS
 from innet.units import format_duration, format_rate, format_size
 from innet.wire.dtypes import ITEMSIZE
 
