@@ -14,7 +14,10 @@ from innet.wire.frames import Address
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One worker of a job: the switch's port that leads to it, and its addresses."""
+    """One worker of a job: the switch's port that leads to it, and its addresses.
+
+    Core c of the worker sends from, and is answered at, UDP port `address.port` + c.
+    """
 
     port: int
     address: Address
