@@ -2,76 +2,18 @@
 
 import itertools
 
-import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
 from innet.engine.reference.run import Run, Timer
 from innet.plan.plan import Plan
-from innet.protocol.endpoint import TO_ALL, AggregationPacket, CollectiveDone, Values
+from innet.protocol.endpoint import TO_ALL, AggregationPacket, CollectiveDone
 from innet.protocol.switch import AggregationSwitch
 from innet.protocol.worker import AggregationWorker, Timeout
+from innet.tensors.blocks import VectorBlocks, blocks_of, result_of
 from innet.trace.records import RankRecord, SwitchRecord
-from innet.wire.dtypes import narrow, widen
-from innet.wire.fixed_point import block_exponent, decode, encode
 
 Vector = npt.NDArray[np.generic]
-
-
-class IntegerBlocks:
-    """A part of an int32 vector in blocks of `k` values, the last filled up with zeros."""
-
-    def __init__(self, vector: Vector, k: int) -> None:
-        self._vector = vector.astype(np.int32, copy=False)
-        self.result = np.zeros_like(self._vector)
-        self._k = k
-
-    def exponent(self, block: int) -> int:
-        """Integers have none."""
-        return 0
-
-    def values(self, block: int, exponent: int) -> Values:
-        """The block itself."""
-        return _filled(self._vector[block * self._k : (block + 1) * self._k], self._k)
-
-    def store(self, block: int, values: Values, exponent: int) -> None:
-        """Keep the sum, without what filled the last block up."""
-        part = self.result[block * self._k : (block + 1) * self._k]
-        part[:] = values[: part.size]
-
-
-class FloatBlocks:
-    """A part of a float vector in blocks of `k` values, in block floating point."""
-
-    def __init__(self, vector: npt.NDArray[np.float32], k: int, workers: int) -> None:
-        self._vector = vector
-        self.result = np.zeros_like(vector)
-        self._k = k
-        self._workers = workers
-
-    def _block(self, block: int) -> npt.NDArray[np.float32]:
-        return self._vector[block * self._k : (block + 1) * self._k]
-
-    def exponent(self, block: int) -> int:
-        """The smallest e with every magnitude below 2**e."""
-        return block_exponent(self._block(block))
-
-    def values(self, block: int, exponent: int) -> Values:
-        """The block scaled to integers for the exponent of all workers."""
-        return _filled(encode(self._block(block), exponent, self._workers), self._k)
-
-    def store(self, block: int, values: Values, exponent: int) -> None:
-        """Keep the sum, scaled back."""
-        part = self.result[block * self._k : (block + 1) * self._k]
-        part[:] = decode(values[: part.size], exponent, self._workers)
-
-
-def _filled(values: Values, k: int) -> Values:
-    if values.size == k:
-        return values
-    whole = np.zeros(k, dtype=np.int32)
-    whole[: values.size] = values
-    return whole
 
 
 class AggregationRun(Run):
@@ -120,18 +62,11 @@ class AggregationRun(Run):
             for start, end in itertools.pairwise(share)
         ]
 
-    def _blocks_of(
-        self, worker: int, tensors: list[Vector] | None
-    ) -> list[IntegerBlocks | FloatBlocks] | None:
+    def _blocks_of(self, worker: int, tensors: list[Vector] | None) -> list[VectorBlocks] | None:
         if tensors is None:
             return None
-        bounds, k, vector = self._bounds(worker), self._format.elements_per_packet, tensors[worker]
-        if self.plan.dtype == "int32":
-            parts = itertools.pairwise(bounds)
-            return [IntegerBlocks(vector[start:end], k) for start, end in parts]
-        wide = widen(vector, self.plan.dtype)
-        parts = itertools.pairwise(bounds)
-        return [FloatBlocks(wide[start:end], k, self.plan.workers) for start, end in parts]
+        k, cores = self._format.elements_per_packet, self.plan.hosts[worker].cores
+        return blocks_of(tensors[worker], self.plan.dtype, k, self.plan.workers, cores)
 
     def _chunks(self) -> list[int]:
         k, bounds = self._format.elements_per_packet, self._bounds(0)
@@ -252,8 +187,5 @@ class AggregationRun(Run):
         for blocks in self._blocks:
             if blocks is None:
                 return None
-            whole = np.concatenate([part.result for part in blocks])
-            if self.plan.dtype != "int32":
-                whole = narrow(whole, self.plan.dtype)
-            vectors.append(whole)
+            vectors.append(result_of(blocks, self.plan.dtype))
         return tuple(vectors)

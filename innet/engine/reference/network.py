@@ -12,7 +12,7 @@ from typing import Any
 import simpy
 from simpy.events import EventPriority
 
-from innet.engine.draws import FAULT, LOSS, draw, stream_key, threshold
+from innet.draws import FAULT, LOSS, draw, stream_key, threshold
 from innet.errors import ConfigurationError
 from innet.plan.plan import PacketFault, Plan
 from innet.trace.records import LinkRecord
