@@ -2,6 +2,7 @@
 
 import itertools
 
+import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
