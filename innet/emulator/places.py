@@ -1,0 +1,88 @@
+"""Where the programs of an emulation run: a place for the switch, and one for each worker."""
+
+import shutil
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from innet.errors import MissingToolError
+
+# Debian's and Ubuntu's package of each tool.
+PACKAGES = {
+    "setpriv": "util-linux",
+    "unshare": "util-linux",
+    "nsenter": "util-linux",
+    "ip": "iproute2",
+    "tc": "iproute2",
+    "ethtool": "ethtool",
+    "mnexec": "mininet",
+}
+OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A network namespace: what to put before a command to run it there, and its interfaces.
+
+    A worker has one interface. The switch's are in the order of its ports, from port 1 on:
+    port w + 1 leads to worker w.
+    """
+
+    prefix: tuple[str, ...]
+    interfaces: tuple[str, ...]
+
+    def command(self, *arguments: str) -> list[str]:
+        """The command that runs `arguments` in this place."""
+        return [*self.prefix, *arguments]
+
+
+@dataclass(frozen=True, slots=True)
+class HostAddress:
+    """What an interface gets: a MAC address of 6 bytes and an IPv4 address of 4."""
+
+    mac: bytes
+    ip: bytes
+
+    @property
+    def mac_text(self) -> str:
+        """The MAC address as aa:bb:cc:dd:ee:ff."""
+        return self.mac.hex(":")
+
+    @property
+    def ip_text(self) -> str:
+        """The IPv4 address as a.b.c.d."""
+        return ".".join(str(byte) for byte in self.ip)
+
+
+def worker_address(worker: int) -> HostAddress:
+    """The address of a worker by innet's scheme: 02:00:00:00:00:W and 10.0.0.W, W = w + 1."""
+    return _numbered(worker + 1)
+
+
+def switch_address() -> HostAddress:
+    """The switch's own address by innet's scheme: 02:00:00:00:00:fe and 10.0.0.254."""
+    return _numbered(254)
+
+
+def _numbered(number: int) -> HostAddress:
+    # The 2 in the first byte says that the address is administered locally.
+    return HostAddress(bytes((2, 0, 0, 0, 0, number)), bytes((10, 0, 0, number)))
+
+
+def offload_commands(interfaces: Sequence[str]) -> list[list[str]]:
+    """The commands that make interfaces carry every frame as it was sent.
+
+    With segmentation or receive offload on, the ring of a switch that reads the interface
+    holds 32 frames only, and a checksum may be left undone; so this comes before the switch.
+    """
+    off = [word for feature in OFFLOADS for word in (feature, "off")]
+    return [["ethtool", "-K", interface, *off] for interface in interfaces]
+
+
+def require_tools(tools: Sequence[str]) -> None:
+    """Raise MissingToolError, with the packages to install, unless all are on the PATH."""
+    missing = [tool for tool in tools if shutil.which(tool) is None]
+    if missing:
+        packages = sorted({PACKAGES[tool] for tool in missing})
+        raise MissingToolError(
+            f"not on the PATH: {', '.join(missing)} (apt install {' '.join(packages)})"
+        )
