@@ -71,7 +71,7 @@ VectorBlocks = IntegerBlocks | FloatBlocks
 
 
 def blocks_of(
-    vector: npt.NDArray[Any], dtype: DType, k: int, workers: int, cores: int
+    vector: npt.NDArray[Any], dtype: DType, k: int, cores: int, workers: int
 ) -> list[VectorBlocks]:
     """Cut a flat vector of `numpy_dtype(dtype)` evenly over `cores`, each part into blocks of `k`.
 

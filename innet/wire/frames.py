@@ -202,15 +202,17 @@ class FrameWriter:
 
     def pack(self, message: Message) -> bytes:
         """The frame without FCS, padded to the shortest Ethernet frame."""
-        body = pack_message(message)
+        return self.wrap(pack_message(message)).ljust(MINIMUM_FRAME_BYTES - FCS_BYTES, b"\0")
+
+    def wrap(self, body: bytes) -> bytes:
+        """The frame around any UDP payload, neither checked nor padded."""
         head = self._heads.get(len(body))
         if head is None:
             head = self._heads[len(body)] = self._head(len(body))
         if self._with_udp_checksum:
             checksum = internet_checksum(_pseudo_header(head) + head[_UDP_START:] + body)
             head = head[:-2] + (checksum or 0xFFFF).to_bytes(2, "big")
-        frame = head + body
-        return frame.ljust(MINIMUM_FRAME_BYTES - FCS_BYTES, b"\0")
+        return head + body
 
     def _head(self, length: int) -> bytes:
         """Ethernet, IPv4 and UDP before `length` bytes, UDP's checksum 0."""

@@ -67,7 +67,7 @@ class AggregationRun(Run):
         if tensors is None:
             return None
         k, cores = self._format.elements_per_packet, self.plan.hosts[worker].cores
-        return blocks_of(tensors[worker], self.plan.dtype, k, self.plan.workers, cores)
+        return blocks_of(tensors[worker], self.plan.dtype, k, cores, self.plan.workers)
 
     def _chunks(self) -> list[int]:
         k, bounds = self._format.elements_per_packet, self._bounds(0)
