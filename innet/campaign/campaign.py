@@ -1,9 +1,11 @@
 """Run every algorithm at every point of a scenario, in order, and collect what came out.
 
-A point's results depend on its scenario and seed only. The collection grows run by run, so that
-what is finished is not lost when the work is interrupted.
+A point's results depend on its scenario and seed only, so a point that stands in a sweep several
+times (the equal layers of a model) is run once. The collection grows run by run, so that what is
+finished is not lost when the work is interrupted.
 """
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,6 +36,8 @@ class _PointInWork:
     point: Point
     runs: list[RunSummary] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
+    workers: list[Row] = field(default_factory=list)
+    links: list[Row] = field(default_factory=list)
 
 
 class Campaign:
@@ -46,8 +50,7 @@ class Campaign:
         self._in_work: list[_PointInWork] = []
         self._todo = sum(_work(point.scenario) for point in self._points)
         self._done = 0
-        self.workers: list[Row] = []
-        self.links: list[Row] = []
+        self._finished: dict[str, _PointInWork] = {}
         self.failures: list[str] = []
 
     @property
@@ -60,6 +63,16 @@ class Campaign:
         )
         return Results(self._scenario.name, points)
 
+    @property
+    def workers(self) -> list[Row]:
+        """The rows of workers.csv of what is finished so far."""
+        return [row for work in self._in_work for row in work.workers]
+
+    @property
+    def links(self) -> list[Row]:
+        """The rows of links.csv of what is finished so far."""
+        return [row for work in self._in_work for row in work.links]
+
     def run(self) -> None:
         """Run all points in order.
 
@@ -69,7 +82,17 @@ class Campaign:
         for point in self._points:
             work = _PointInWork(point)
             self._in_work.append(work)
-            self._run_point(work)
+            settings = json.dumps(point.scenario.resolved())
+            if settings in self._finished:
+                self._repeat_point(work, self._finished[settings])
+            else:
+                self._run_point(work)
+                self._finished[settings] = work
+            self._done += _work(point.scenario)
+
+    def _repeat_point(self, work: _PointInWork, earlier: _PointInWork) -> None:
+        work.runs, work.unfinished = earlier.runs, earlier.unfinished
+        work.workers, work.links = earlier.workers, earlier.links
 
     def _run_point(self, work: _PointInWork) -> None:
         scenario = work.point.scenario
@@ -83,8 +106,7 @@ class Campaign:
                 self._run_one(work, algorithm, values, _scaled(self._report, before, share, doing))
             except UnfinishedError as error:
                 work.unfinished.append(Unfinished(algorithm, str(error)))
-                self.failures.append(f"{doing}: {error}")
-        self._done += _work(scenario)
+                self.failures.append(f"{doing} cannot finish: {error}")
 
     def _run_one(
         self,
@@ -101,8 +123,8 @@ class Campaign:
             self.failures.append(f"{self._name(work.point, algorithm)}: {first}")
         work.runs.append(summarise(plan, trace, wrong, values.carried))
         parameters = dict(self._parameters(work.point))
-        self.workers += [{**parameters, **row} for row in worker_rows(plan, trace)]
-        self.links += [{**parameters, **row} for row in link_rows(plan, trace)]
+        work.workers += [{**parameters, **row} for row in worker_rows(plan, trace)]
+        work.links += [{**parameters, **row} for row in link_rows(plan, trace)]
 
     def _parameters(self, point: Point) -> Iterator[tuple[str, str]]:
         for key, value in point.parameters.items():

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from innet.errors import ConfigurationError
 from innet.plan.plan import Plan
 from innet.scenario.build import should_check
 from innet.scenario.schema import Scenario
@@ -13,6 +14,8 @@ from innet.tensors.generate import generate
 from innet.tensors.read import read_tensors
 from innet.tensors.verify import BlockLayout, verify
 from innet.trace.records import Trace
+from innet.wire.dtypes import widen
+from innet.wire.fixed_point import NumericError, block_exponents
 
 Vector = npt.NDArray[Any]
 
@@ -38,6 +41,8 @@ def load_values(scenario: Scenario) -> Values:
     collective, workers = scenario.collective, scenario.topology.workers
     if scenario.tensor_files:
         tensors = read_tensors(scenario.tensor_files, workers, collective.dtype)
+        if "in_network" in scenario.algorithms and collective.dtype != "int32":
+            _require_summable(tensors, scenario)
         elements = int(tensors[0].size)
         return Values(tensors if should_check(scenario, elements) else None, elements)
     assert collective.elements is not None
@@ -48,6 +53,21 @@ def load_values(scenario: Scenario) -> Values:
         for worker in range(workers)
     ]
     return Values(made, collective.elements)
+
+
+def _require_summable(tensors: Sequence[Vector], scenario: Scenario) -> None:
+    """Refuse values that block floating point cannot carry, before anything is run."""
+    files, dtype = scenario.tensor_files, scenario.collective.dtype
+    for worker, vector in enumerate(tensors):
+        try:
+            block_exponents(
+                widen(vector, dtype),
+                scenario.packet.elements,
+                tensor=f"the tensor of worker {worker}",
+            )
+        except NumericError as error:
+            file = files[worker] if len(files) > 1 else files[0]
+            raise ConfigurationError(error.message, file=str(file)) from None
 
 
 def wrong_elements(values: Values, plan: Plan, trace: Trace) -> tuple[int, str]:

@@ -121,6 +121,8 @@ def _exit_code(error: BaseException) -> int:
         return _failed("not enough memory; a smaller size, or check: never, needs less", 1)
     if os.environ.get("INNET_DEBUG") == "1":
         raise error
+    if isinstance(error, OSError) and error.strerror and error.filename:
+        return _failed(f"{error.filename}: {error.strerror}", 2, "")
     told = f"{type(error).__name__}: {error}".partition("\n")[0]
     return _failed(f"internal error ({told}); please report it. INNET_DEBUG=1 shows where", 1)
 

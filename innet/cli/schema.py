@@ -12,9 +12,10 @@ def schema(
     ] = None,
 ) -> None:
     """Print the JSON Schema of scenario files, for editors."""
-    from innet.scenario.create import schema_text, write_whole
+    from innet.files import write_whole
+    from innet.scenario.create import schema_text
 
     if out is None:
         typer.echo(schema_text(), nl=False)
     else:
-        write_whole(out, schema_text())
+        write_whole(out, schema_text().encode())

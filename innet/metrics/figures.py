@@ -8,6 +8,24 @@ from innet.plan.plan import DType
 
 OPERATION = "all_reduce"
 
+# What `innet run --json` prints of a run; scripts rely on these names.
+JSON_KEYS = (
+    "algorithm",
+    "workers",
+    "size_bytes",
+    "time_ps",
+    "bound_ps",
+    "algbw_bps",
+    "busbw_bps",
+    "wrong",
+    "checked",
+    "wire_bytes_per_nic",
+    "packets",
+    "dropped",
+    "retransmissions",
+    "limited_by",
+)
+
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
@@ -44,4 +62,8 @@ class RunSummary:
 
     def as_json(self) -> dict[str, Any]:
         """Return the run's object of the `--json` output."""
-        return asdict(self)
+        return {key: getattr(self, key) for key in JSON_KEYS}
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the run's object of summary.json: that of `--json` and what reports need."""
+        return {**self.as_json(), **asdict(self)}

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from innet.protocol.machine import NEVER, Machine, Timeout
 from innet.protocol.stream_transitions import (
     NOTHING,
     stream_ack_go_back_n,
@@ -21,8 +22,16 @@ from innet.protocol.stream_transitions import (
     stream_next,
     stream_timeout_selective,
 )
-from innet.protocol.transitions import TIMER_STATE, rto_back_off, rto_interval, rto_sample
-from innet.protocol.worker import NEVER, Timeout
+from innet.protocol.transitions import (
+    NEW_TIMER,
+    TIMED,
+    TIMER_STATE,
+    UNTIMED,
+    rto_answered,
+    rto_back_off,
+    rto_repeated,
+    rto_time,
+)
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -61,15 +70,15 @@ class MessageArrived(NamedTuple):
 class _Outgoing:
     """A message on its way: its packets have the stream's numbers from `first` on."""
 
-    def __init__(self, message: int, size_bytes: int, first: int, packets: int) -> None:
+    def __init__(self, message: int, size_bytes: int, packets: int, values: Bytes | None) -> None:
         self.message = message
         self.size_bytes = size_bytes
-        self.first = first
         self.packets = packets
-        self.values: Bytes | None = None
+        self.values = values
+        self.first = 0
 
 
-class StreamEndpoint:
+class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
     """All streams that start or end at `rank`.
 
     The state of the streams that start here lies in flat lists, a place a stream, and grows
@@ -79,6 +88,7 @@ class StreamEndpoint:
     def __init__(
         self, rank: int, payload_bytes: int, window: int, go_back_n: bool, timeout: Timeout
     ) -> None:
+        super().__init__()
         self.rank = rank
         self.payload_bytes = payload_bytes
         self.window = window
@@ -87,9 +97,6 @@ class StreamEndpoint:
         self.timeouts = 0
         self.stale = 0
         self._timeout = timeout
-        self._outbox: list[tuple[int, StreamPacket]] = []
-        self._events: deque[MessageArrived] = deque()
-        self._earliest = NEVER
         self._stream_to: dict[int, int] = {}
         self._destinations: list[int] = []
         self._base: list[int] = []
@@ -100,13 +107,14 @@ class StreamEndpoint:
         self._tries: list[int] = []
         self._armed_at: list[int] = []
         self._deadlines: list[int] = []
-        self._timed: list[int] = []
         self._timers: list[int] = []
         self._state: list[int] = []
         self._sent_at: list[int] = []
         self._repeated: list[int] = []
         self._content: list[_Outgoing | None] = []
-        self._queued: list[deque[_Outgoing]] = []
+        self._current: list[_Outgoing | None] = []
+        self._backlog: deque[tuple[int, _Outgoing]] = deque()
+        self._sending = NOTHING
         self._stream_from: dict[int, int] = {}
         self._expected: list[int] = []
         self._complained: list[int] = []
@@ -119,16 +127,32 @@ class StreamEndpoint:
     def send_message(
         self, destination: int, message: int, size_bytes: int, values: Bytes | None, now: int
     ) -> None:
-        """Hand over a message of at least one byte; its packets leave as the window allows."""
-        stream = self._stream_to.get(destination)
-        if stream is None:
-            stream = self._open(destination)
-        packets = -(-size_bytes // self.payload_bytes)
-        outgoing = _Outgoing(message, size_bytes, self._end[stream], packets)
-        outgoing.values = values
-        self._end[stream] += packets
-        self._queued[stream].append(outgoing)
-        self._pump(stream, now)
+        """Hand over a message of at least one byte.
+
+        It is sent when all handed over before it have been, as with MPI's blocking send, so
+        that they do not compete for the rank's interface; what is lost of those is sent again
+        meanwhile.
+        """
+        outgoing = _Outgoing(message, size_bytes, -(-size_bytes // self.payload_bytes), values)
+        self._backlog.append((destination, outgoing))
+        self._advance(now)
+
+    @property
+    def window_full(self) -> bool:
+        """Whether something is to be sent for the first time and must wait for the window."""
+        stream = self._sending
+        return stream != NOTHING and self._highest[stream] < self._end[stream]
+
+    def _advance(self, now: int) -> None:
+        """Begin with the next messages while none is being sent."""
+        while self._backlog and not self.window_full:
+            destination, outgoing = self._backlog.popleft()
+            stream = self._stream_to.get(destination)
+            self._sending = stream = self._open(destination) if stream is None else stream
+            outgoing.first = self._end[stream]
+            self._current[stream] = outgoing
+            self._end[stream] += outgoing.packets
+            self._pump(stream, now)
 
     def _open(self, destination: int) -> int:
         stream = self._stream_to[destination] = len(self._destinations)
@@ -144,12 +168,11 @@ class StreamEndpoint:
         ):
             scalars.append(0)
         self._deadlines.append(NEVER)
-        self._timed.append(NOTHING)
-        self._timers += [0] * TIMER_STATE
+        self._timers += NEW_TIMER
         for packets in (self._state, self._sent_at, self._repeated):
             packets += [0] * self.window
         self._content += [None] * self.window
-        self._queued.append(deque())
+        self._current.append(None)
         return stream
 
     def _pump(self, stream: int, now: int) -> None:
@@ -174,20 +197,11 @@ class StreamEndpoint:
                 self._arm(stream, now)
             if number < known:
                 self.retransmissions += 1
-                if self._timed[stream] == number:
-                    self._timed[stream] = NOTHING
+                rto_repeated(self._timers, stream * TIMER_STATE, number)
             else:
-                self._content[place] = self._message_of(stream, number)
-                if self._timed[stream] == NOTHING:
-                    self._timed[stream] = number
+                self._content[place] = self._current[stream]
+                rto_time(self._timers, stream * TIMER_STATE, number, now)
             self._outbox.append(self._packet(stream, number, place))
-
-    def _message_of(self, stream: int, number: int) -> _Outgoing:
-        queued = self._queued[stream]
-        outgoing = queued[0]
-        if number == outgoing.first + outgoing.packets - 1:
-            queued.popleft()
-        return outgoing
 
     def _packet(self, stream: int, number: int, place: int) -> tuple[int, StreamPacket]:
         outgoing = self._content[place]
@@ -211,16 +225,7 @@ class StreamEndpoint:
         )
 
     def _arm(self, stream: int, now: int) -> None:
-        timeout = self._timeout
-        deadline = now + rto_interval(
-            self._timers,
-            stream * TIMER_STATE,
-            timeout.adaptive,
-            timeout.initial,
-            timeout.minimum,
-            timeout.maximum,
-            self._tries[stream],
-        )
+        deadline = now + self._timeout.interval(self._timers, stream, self._tries[stream])
         self._armed_at[stream] = now
         self._deadlines[stream] = deadline
         if deadline < self._earliest:
@@ -306,14 +311,14 @@ class StreamEndpoint:
             self.stale += 1
         if news or packet.gap or self._base[stream] != before:
             self._pump(stream, now)
+            self._advance(now)
 
     def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
-        timed = self._timed[stream]
-        if timed != NOTHING and (packet.number == timed or timed < self._base[stream]):
-            if packet.number == timed:
-                place = stream * self.window + timed % self.window
-                rto_sample(self._timers, stream * TIMER_STATE, now - self._sent_at[place])
-            self._timed[stream] = NOTHING
+        at = stream * TIMER_STATE
+        rto_answered(self._timers, at, packet.number, now)
+        if self._timers[at + TIMED] < self._base[stream]:
+            # Go-back-N may have acknowledged it together with a later one.
+            self._timers[at + TIMED] = UNTIMED
         self._tries[stream] = 0
         if self._base[stream] == self._following[stream]:
             self._deadlines[stream] = NEVER
@@ -321,17 +326,6 @@ class StreamEndpoint:
             self._arm(stream, now)
 
     # --- time and events -------------------------------------------------------------
-
-    def packets_to_send(self) -> list[tuple[int, StreamPacket]]:
-        """Take out the packets to send now, in order, each with its destination rank."""
-        outbox = self._outbox
-        if outbox:
-            self._outbox = []
-        return outbox
-
-    def next_deadline(self) -> int | None:
-        """No later than the first timeout that is due; None when nothing is outstanding."""
-        return None if self._earliest == NEVER else self._earliest
 
     def handle_timeout(self, now: int) -> None:
         """Send again, in order of stream, what is overdue."""
@@ -362,10 +356,6 @@ class StreamEndpoint:
             )
         self._arm(stream, now)
         self._pump(stream, now)
-
-    def next_event(self) -> MessageArrived | None:
-        """Take out the oldest event, None when there is none."""
-        return self._events.popleft() if self._events else None
 
     def unacknowledged(self) -> list[tuple[int, int, int]]:
         """(destination, oldest packet, timeouts in a row) of every stream with packets out."""

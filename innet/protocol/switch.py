@@ -17,6 +17,7 @@ from innet.protocol.endpoint import (
     StaleDropped,
     Values,
 )
+from innet.protocol.machine import Machine
 from innet.protocol.transitions import (
     ADD,
     CALL_HELP,
@@ -30,7 +31,7 @@ from innet.protocol.transitions import (
 )
 
 
-class AggregationSwitch:
+class AggregationSwitch(Machine[AggregationPacket, Event]):
     """One job's share of a switch: `slots` slots of two sets, for `workers` workers.
 
     With `guard`, sets are told apart by sequence number and calls for help are passed on;
@@ -38,6 +39,7 @@ class AggregationSwitch:
     """
 
     def __init__(self, workers: int, slots: int, guard: bool = True, job: int = 0) -> None:
+        super().__init__()
         self.workers = workers
         self.slots = slots
         self.guard = guard
@@ -49,8 +51,6 @@ class AggregationSwitch:
         self.helps_sent = 0
         self.foreign_dropped = 0
         self._words = words_per_set(workers)
-        self._outbox: list[tuple[int, AggregationPacket]] = []
-        self._events: list[Event] = []
         self.wipe()
 
     def wipe(self) -> None:
@@ -131,23 +131,8 @@ class AggregationSwitch:
             self.stale_dropped += 1
             self._events.append(StaleDropped(packet.slot, packet.number))
 
-    def packets_to_send(self) -> list[tuple[int, AggregationPacket]]:
-        """Take out the packets to send now: (a worker or TO_ALL, packet)."""
-        outbox = self._outbox
-        if outbox:
-            self._outbox = []
-        return outbox
-
-    def next_deadline(self) -> int | None:
-        """None: a switch has no timers."""
-        return None
-
     def handle_timeout(self, now: int) -> None:
         """Do nothing: a switch has no timers."""
-
-    def next_event(self) -> Event | None:
-        """Take out the oldest event, None when there is none."""
-        return self._events.pop(0) if self._events else None
 
     def missing(self, slot: int, in_set: int, number: int) -> list[int]:
         """The workers whose contribution under `number` to this set is not there."""

@@ -68,36 +68,35 @@ def switch_receive(
     """
     word = here * words + worker // BITS_PER_WORD
     bit = 1 << (worker % BITS_PER_WORD)
-    if guard and count[here] > 0 and numbers[here] != number:
+    counted = count[here]
+    if guard and counted > 0 and numbers[here] != number:
         if not is_newer(number, numbers[here]):
             return STALE
-        count[here] = 0
+        counted = 0
         for index in range(here * words, (here + 1) * words):
             bitmap[index] = 0
     if bitmap[word] & bit:
-        if count[here] == workers:
+        if counted == workers:
             return UNICAST
         return CALL_HELP if guard and asks_help else REPEAT
     bitmap[word] |= bit
     numbers[here] = number
     if not guard:
         bitmap[other * words + worker // BITS_PER_WORD] &= ~bit
-    return _count_contribution(count, workers, here)
-
-
-def _count_contribution(count: Ints, workers: int, here: int) -> int:
-    flags = ADD
-    if count[here] == 0 or count[here] == workers:  # empty, or left over from an earlier use
-        count[here] = 0
-        flags = STORE
-    count[here] += 1
-    return flags | COMPLETE if count[here] == workers else flags
+        if counted == workers:  # left over from an earlier use
+            counted = 0
+    count[here] = counted + 1
+    flags = ADD if counted else STORE
+    return flags | COMPLETE if counted + 1 == workers else flags
 
 
 # --- Retransmission timeout -------------------------------------------------------------
 
-SMOOTHED, VARIATION, BACKOFF = 0, 1, 2  # places in a timer's state
-TIMER_STATE = 3
+# Places in a timer's state: the estimate, and the one packet whose round trip is measured.
+SMOOTHED, VARIATION, BACKOFF, TIMED, TIMED_AT = 0, 1, 2, 3, 4
+NEW_TIMER = (0, 0, 0, -1, 0)
+TIMER_STATE = len(NEW_TIMER)
+UNTIMED = -1
 MOST_DOUBLINGS = 20  # more would only overflow; the maximum is reached long before
 
 
@@ -127,8 +126,23 @@ def rto_interval(
     return min(maximum, interval << min(doublings, MOST_DOUBLINGS))
 
 
-def rto_sample(timer: Ints, at: int, sample: int) -> None:
-    """Take the round-trip time of a packet that was sent once (RFC 6298, integer shifts)."""
+def rto_time(timer: Ints, at: int, packet: int, now: int) -> None:
+    """Measure the round trip of `packet`, sent now for the first time, if no other is measured.
+
+    One measurement a round trip, as in RFC 6298: the estimate then looks back over several
+    round trips, however many packets one has.
+    """
+    if timer[at + TIMED] == UNTIMED:
+        timer[at + TIMED] = packet
+        timer[at + TIMED_AT] = now
+
+
+def rto_answered(timer: Ints, at: int, packet: int, now: int) -> bool:
+    """Take the answer to `packet`; return whether it made a sample (RFC 6298, integer shifts)."""
+    if timer[at + TIMED] != packet:
+        return False
+    timer[at + TIMED] = UNTIMED
+    sample = now - timer[at + TIMED_AT]
     if timer[at + SMOOTHED] == 0:
         timer[at + SMOOTHED] = max(sample, 1)
         timer[at + VARIATION] = sample >> 1
@@ -137,6 +151,13 @@ def rto_sample(timer: Ints, at: int, sample: int) -> None:
         timer[at + VARIATION] += (abs(error) - timer[at + VARIATION]) >> 2
         timer[at + SMOOTHED] = max(timer[at + SMOOTHED] + (error >> 3), 1)
     timer[at + BACKOFF] = 0
+    return True
+
+
+def rto_repeated(timer: Ints, at: int, packet: int) -> None:
+    """Do not measure `packet`, which is sent again: its answer could be to either (Karn)."""
+    if timer[at + TIMED] == packet:
+        timer[at + TIMED] = UNTIMED
 
 
 def rto_back_off(timer: Ints, at: int, tries: int) -> None:
@@ -153,7 +174,8 @@ def worker_send(
     chunk: Ints,
     numbers: Ints,
     tries: Ints,
-    sent_at: Ints,
+    timer: Ints,
+    at: int,
     slot: int,
     next_chunk: int,
     number: int,
@@ -163,23 +185,19 @@ def worker_send(
     chunk[slot] = next_chunk
     numbers[slot] = number
     tries[slot] = 0
-    sent_at[slot] = now
+    if timer[at + TIMED] == UNTIMED:
+        rto_time(timer, at, slot, now)
 
 
 def worker_result(
     chunk: Ints,
     numbers: Sequence[int],
     sets: Ints,
-    tries: Sequence[int],
-    sent_at: Sequence[int],
     kept_chunk: Ints,
     kept_number: Ints,
-    timer: Ints,
-    at: int,
     slot: int,
     in_set: int,
     number: int,
-    now: int,
 ) -> int:
     """Take a result for `slot`; return the chunk it completes, or IDLE if it is stale.
 
@@ -189,8 +207,6 @@ def worker_result(
     done = chunk[slot]
     if done == IDLE or numbers[slot] != number or sets[slot] != in_set:
         return IDLE
-    if tries[slot] == 0:
-        rto_sample(timer, at, now - sent_at[slot])
     chunk[slot] = IDLE
     sets[slot] = 1 - in_set
     kept_chunk[slot] = done
@@ -201,6 +217,7 @@ def worker_result(
 def worker_timeout(tries: Ints, timer: Ints, at: int, slot: int) -> int:
     """Count a timeout of `slot`'s packet; return how many it has had."""
     tries[slot] += 1
+    rto_repeated(timer, at, slot)
     rto_back_off(timer, at, tries[slot])
     return tries[slot]
 

@@ -25,11 +25,12 @@ from innet.protocol.endpoint import (
     StaleDropped,
     Values,
 )
+from innet.protocol.machine import NEVER, Machine, Timeout
 from innet.protocol.transitions import (
     IDLE,
+    NEW_TIMER,
     NUMBER_MASK,
-    TIMER_STATE,
-    rto_interval,
+    rto_answered,
     worker_helps,
     worker_result,
     worker_send,
@@ -37,7 +38,6 @@ from innet.protocol.transitions import (
 )
 
 SWITCH = 0  # the only destination of a worker's packets
-NEVER = 1 << 62
 TRIES_BEFORE_HELP = 2  # from the third sending on, a repeat asks for help
 
 
@@ -52,16 +52,6 @@ class Blocks(Protocol):
 
     def store(self, block: int, values: Values, exponent: int) -> None:
         """Keep the sum of a block; values beyond the tensor's end have no meaning."""
-
-
-class Timeout:
-    """How a worker's retransmission timer is set (see plan.Rto); times in picoseconds."""
-
-    def __init__(self, adaptive: bool, initial: int, minimum: int, maximum: int) -> None:
-        self.adaptive = adaptive
-        self.initial = initial
-        self.minimum = minimum
-        self.maximum = maximum
 
 
 class _Tensor:
@@ -100,7 +90,7 @@ class _Tensor:
             self.source.store(block, packet.values, self.exponents[block] if self.lead else 0)
 
 
-class AggregationWorker:
+class AggregationWorker(Machine[AggregationPacket, Event]):
     """One worker's machine for the slots first_slot .. first_slot + slots - 1 of a job.
 
     A worker with several cores has one machine a core, each with its share of the slots.
@@ -117,6 +107,7 @@ class AggregationWorker:
         first_slot: int = 0,
         first_number: int = 0,
     ) -> None:
+        super().__init__()
         self.worker = worker
         self.slots = slots
         self.guard = guard
@@ -133,17 +124,14 @@ class AggregationWorker:
         self._numbers = [0] * slots
         self._sets = [self._set_of(slot, first_number) for slot in range(slots)]
         self._tries = [0] * slots
-        self._sent_at = [0] * slots
         self._deadlines = [NEVER] * slots
         self._kept_chunk = [IDLE] * slots
         self._kept_number = [0] * slots
         self._kept_tensor: list[_Tensor | None] = [None] * slots
-        self._timer = [0] * TIMER_STATE
-        self._earliest = NEVER
+        self._timer = list(NEW_TIMER)
+        self._interval = timeout.interval(self._timer, 0, 0)
         self._tensor = _Tensor(0, None, slots, False)
         self._elements = 0
-        self._outbox: list[tuple[int, AggregationPacket]] = []
-        self._events: list[Event] = []
 
     def _set_of(self, slot: int, first_number: int) -> int:
         """The set that a slot would use next after `first_number` chunks without a pause."""
@@ -180,38 +168,27 @@ class AggregationWorker:
     def _send(self, slot: int, chunk: int, now: int) -> None:
         number = (self._first_number + chunk) & NUMBER_MASK
         worker_send(
-            self._chunk, self._numbers, self._tries, self._sent_at, slot, chunk, number, now
+            self._chunk, self._numbers, self._tries, self._timer, 0, slot, chunk, number, now
         )
-        self._arm(slot, now)
-        exponent, values = self._tensor.contribution(chunk)
-        self._outbox.append(
-            (
-                SWITCH,
-                AggregationPacket(
-                    UPDATE,
-                    self.job,
-                    self.worker,
-                    self.first_slot + slot,
-                    self._sets[slot],
-                    number,
-                    False,
-                    exponent,
-                    values,
-                ),
-            )
-        )
+        self._arm(slot, now + self._interval)
+        self._contribute(slot, chunk, number, False)
 
-    def _arm(self, slot: int, now: int) -> None:
-        timeout = self._timeout
-        deadline = now + rto_interval(
-            self._timer,
-            0,
-            timeout.adaptive,
-            timeout.initial,
-            timeout.minimum,
-            timeout.maximum,
-            self._tries[slot],
+    def _contribute(self, slot: int, chunk: int, number: int, asks_help: bool) -> None:
+        exponent, values = self._tensor.contribution(chunk)
+        packet = AggregationPacket(
+            UPDATE,
+            self.job,
+            self.worker,
+            self.first_slot + slot,
+            self._sets[slot],
+            number,
+            asks_help,
+            exponent,
+            values,
         )
+        self._outbox.append((SWITCH, packet))
+
+    def _arm(self, slot: int, deadline: int) -> None:
         self._deadlines[slot] = deadline
         if deadline < self._earliest:
             self._earliest = deadline
@@ -237,20 +214,17 @@ class AggregationWorker:
             self._chunk,
             self._numbers,
             self._sets,
-            self._tries,
-            self._sent_at,
             self._kept_chunk,
             self._kept_number,
-            self._timer,
-            0,
             slot,
             packet.set,
             packet.number,
-            now,
         )
         if chunk == IDLE:
             self._drop(packet)
             return
+        if rto_answered(self._timer, 0, slot, now):
+            self._interval = self._timeout.interval(self._timer, 0, 0)
         tensor = self._tensor
         self._kept_tensor[slot] = tensor
         tensor.take(chunk, packet)
@@ -275,17 +249,6 @@ class AggregationWorker:
         self._outbox.append((SWITCH, again))
         self._events.append(HelpGiven(packet.slot, packet.number))
 
-    def packets_to_send(self) -> list[tuple[int, AggregationPacket]]:
-        """Take out the packets to send to the switch now, in order."""
-        outbox = self._outbox
-        if outbox:
-            self._outbox = []
-        return outbox
-
-    def next_deadline(self) -> int | None:
-        """No later than the first timeout that is due; None when nothing is outstanding."""
-        return None if self._earliest == NEVER else self._earliest
-
     def handle_timeout(self, now: int) -> None:
         """Send again, in order of slot, every packet whose answer is overdue."""
         self._earliest = NEVER
@@ -299,26 +262,12 @@ class AggregationWorker:
         tries = worker_timeout(self._tries, self._timer, 0, slot)
         self.timeouts += 1
         self.retransmissions += 1
-        self._arm(slot, now)
-        exponent, values = self._tensor.contribution(self._chunk[slot])
+        self._interval = self._timeout.interval(self._timer, 0, 0)
+        self._arm(slot, now + self._timeout.interval(self._timer, 0, tries))
         number = self._numbers[slot]
-        packet = AggregationPacket(
-            UPDATE,
-            self.job,
-            self.worker,
-            self.first_slot + slot,
-            self._sets[slot],
-            number,
-            self.guard and tries >= TRIES_BEFORE_HELP,
-            exponent,
-            values,
-        )
-        self._outbox.append((SWITCH, packet))
-        self._events.append(Retransmitted(packet.slot, number, tries))
-
-    def next_event(self) -> Event | None:
-        """Take out the oldest event, None when there is none."""
-        return self._events.pop(0) if self._events else None
+        asks_help = self.guard and tries >= TRIES_BEFORE_HELP
+        self._contribute(slot, self._chunk[slot], number, asks_help)
+        self._events.append(Retransmitted(self.first_slot + slot, number, tries))
 
     def waiting(self) -> list[tuple[int, int, int, int]]:
         """What is outstanding: (slot, set, number, timeouts so far), in order of slot."""

@@ -34,9 +34,8 @@ class Pair:
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
-    """Return the differences of two manifests' resolved scenarios, by dotted key."""
-    old = dict(_flattened(before["scenario"]["resolved"]))
-    new = dict(_flattened(after["scenario"]["resolved"]))
+    """Return the differences of two resolved scenarios, by dotted key."""
+    old, new = dict(_flattened(before)), dict(_flattened(after))
     keys = list(dict.fromkeys([*old, *new]))
     return [
         Change(key, old.get(key), new.get(key))
@@ -60,7 +59,7 @@ def pairs(before: Results, after: Results) -> list[Pair]:
 def compare_lines(before: StoredRun, after: StoredRun) -> list[Text]:
     """Return the comparison, a Text a line: configuration first, then every time."""
     lines = [Text(f"# A: {before.folder}   B: {after.folder}", "bold"), Text()]
-    found = changes(before.manifest, after.manifest)
+    found = changes(before.scenario, after.scenario)
     told = [f"{each.key}: {_shown(each.before)} -> {_shown(each.after)}" for each in found]
     lines += map(Text, told or ["The scenarios are the same."])
     lines.append(Text())

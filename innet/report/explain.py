@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from rich.text import Text
 
+from innet.errors import ConfigurationError
 from innet.metrics.figures import RunSummary
 from innet.report.numbers import over_bound, short_duration, short_parameter
 from innet.report.results import PointResult, Results
@@ -12,7 +13,12 @@ _INDENT = "    "
 
 
 def explain_lines(results: Results) -> Iterator[Text]:
-    """Yield the explanation of every run, a Text a line."""
+    """Yield the explanation of every run, a Text a line.
+
+    Raises ConfigurationError when there is nothing to explain.
+    """
+    if not results.points:
+        raise ConfigurationError("no run has finished there, so there is nothing to explain")
     for point in results.points:
         yield Text(_point_title(results.name, point), "bold")
         for run in point.runs:

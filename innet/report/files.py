@@ -1,7 +1,6 @@
 """Write a run directory: every file whole or not at all, the same bytes for the same results.
 
-A file is written under a temporary name beside its place, flushed to the disk and renamed, so a
-reader finds the old file or the new one, never a part. The manifest comes last.
+The manifest comes last.
 """
 
 import csv
@@ -11,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from innet.errors import ConfigurationError
+from innet.files import unwritable, write_whole
 from innet.metrics.rows import Row
 from innet.report.results import Results, json_text
 
@@ -29,7 +28,7 @@ def prepare_folder(folder: Path) -> None:
         probe.touch()
         probe.unlink()
     except OSError as error:
-        raise _unwritable(folder, error) from None
+        raise unwritable(folder, error) from None
 
 
 def write_run(
@@ -43,39 +42,10 @@ def write_run(
 
     Raises ConfigurationError when a file cannot be written.
     """
-    write_whole(folder / "summary.json", json_text(results.as_json()).encode())
+    write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
     write_whole(folder / "workers.csv", _csv_text(workers).encode())
     write_whole(folder / "links.csv", _csv_text(links).encode())
     write_whole(folder / "manifest.json", json_text(manifest).encode())
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file at once, making its folder; ConfigurationError when that is impossible."""
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with temporary.open("wb") as file:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-            temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
-        _flush_folder(path.parent)
-    except OSError as error:
-        raise _unwritable(path, error) from None
-
-
-def _flush_folder(folder: Path) -> None:
-    """Make the renaming itself durable; only systems that can open a folder need it."""
-    if not hasattr(os, "O_DIRECTORY"):
-        return
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _csv_text(rows: Sequence[Row]) -> str:
@@ -85,10 +55,3 @@ def _csv_text(rows: Sequence[Row]) -> str:
         writer.writeheader()
         writer.writerows(rows)
     return text.getvalue()
-
-
-def _unwritable(path: Path, error: OSError) -> ConfigurationError:
-    return ConfigurationError(
-        f"cannot be written: {error.strerror or error}; choose another folder with --out",
-        file=str(path),
-    )

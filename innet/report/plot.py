@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from innet.errors import ConfigurationError
+from innet.files import write_whole
 from innet.report.axes import set_x_axis, set_y_axis, x_title, y_label, y_title
-from innet.report.files import write_whole
 from innet.report.series import Chart, Panel, Series
 from innet.report.style import SETTINGS, VARIANT_LINES, label_of, style_of
 

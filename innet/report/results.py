@@ -2,9 +2,11 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
 
 from innet.errors import ConfigurationError
 from innet.metrics.figures import RunSummary
@@ -30,14 +32,16 @@ class PointResult:
 
     def as_json(self) -> dict[str, Any]:
         """Return the point's object of the `--json` output."""
-        found: dict[str, Any] = {
-            "parameters": dict(self.parameters),
-            "runs": [run.as_json() for run in self.runs],
-        }
+        return self._object([run.as_json() for run in self.runs])
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the point's object of summary.json."""
+        return self._object([run.as_stored() for run in self.runs])
+
+    def _object(self, runs: list[dict[str, Any]]) -> dict[str, Any]:
+        found: dict[str, Any] = {"parameters": dict(self.parameters), "runs": runs}
         if self.unfinished:
-            found["unfinished"] = [
-                {"algorithm": run.algorithm, "message": run.message} for run in self.unfinished
-            ]
+            found["unfinished"] = [asdict(run) for run in self.unfinished]
         return found
 
 
@@ -50,7 +54,13 @@ class Results:
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `--json` prints."""
-        points = [point.as_json() for point in self.points]
+        return self._object([point.as_json() for point in self.points])
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the object of summary.json, in which every run has more keys."""
+        return self._object([point.as_stored() for point in self.points])
+
+    def _object(self, points: list[dict[str, Any]]) -> dict[str, Any]:
         return {"version": FORMAT_VERSION, "name": self.name, "points": points}
 
 
@@ -61,6 +71,12 @@ class StoredRun:
     folder: Path
     manifest: Mapping[str, Any]
     results: Results
+
+    @property
+    def scenario(self) -> Mapping[str, Any]:
+        """The resolved scenario, every key with its value."""
+        resolved: Mapping[str, Any] = self.manifest["scenario"]["resolved"]
+        return resolved
 
 
 def json_text(document: object) -> str:
@@ -82,19 +98,54 @@ def read_run(folder: Path) -> StoredRun:
             "runs/quickstart",
             file=str(folder),
         )
-    manifest = _read_object(folder / "manifest.json")
-    return StoredRun(folder, manifest, _read_results(folder / "summary.json"))
+    return StoredRun(
+        folder, _read_manifest(folder / "manifest.json"), _read_results(folder / "summary.json")
+    )
 
 
-def _read_object(path: Path) -> dict[str, Any]:
+def _read_manifest(path: Path) -> dict[str, Any]:
+    manifest = _read_object(path, _read_text(path))
+    match manifest:
+        case {"scenario": {"resolved": {}}}:
+            return manifest
+    raise ConfigurationError(
+        "does not hold the resolved scenario; run the scenario again", file=str(path)
+    )
+
+
+def _read_results(path: Path) -> Results:
+    text = _read_text(path)
+    _read_object(path, text)
     try:
-        document = json.loads(path.read_text(encoding="utf-8"))
+        return TypeAdapter(Results).validate_json(text, strict=True)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        key = ".".join(map(str, first["loc"]))
+        raise ConfigurationError(
+            f"does not hold what this innet expects ({first['msg']}); run the scenario again",
+            file=str(path),
+            key=key,
+        ) from None
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
     except FileNotFoundError:
         raise ConfigurationError(
             "is missing, so this is not a run directory that `innet run` made", file=str(path)
         ) from None
     except OSError as error:
         raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(path)) from None
+    except UnicodeDecodeError:
+        raise ConfigurationError("is not JSON: not a text in UTF-8", file=str(path)) from None
+
+
+def _read_object(path: Path, text: str) -> dict[str, Any]:
+    try:
+        document = json.loads(text)
+    except RecursionError:
+        raise ConfigurationError("is not JSON: nested too deeply", file=str(path)) from None
     except ValueError as error:
         raise ConfigurationError(f"is not JSON: {error}", file=str(path)) from None
     if not isinstance(document, dict) or document.get("version") != FORMAT_VERSION:
@@ -103,26 +154,3 @@ def _read_object(path: Path) -> dict[str, Any]:
             file=str(path),
         )
     return document
-
-
-def _read_results(path: Path) -> Results:
-    document = _read_object(path)
-    try:
-        points = tuple(
-            PointResult(
-                parameters=point["parameters"],
-                runs=tuple(RunSummary(**run) for run in point["runs"]),
-                unfinished=tuple(Unfinished(**run) for run in point.get("unfinished", ())),
-            )
-            for point in document["points"]
-        )
-        return Results(document["name"], points)
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ConfigurationError(
-            f"does not hold what this innet {_problem(error)}; run the scenario again",
-            file=str(path),
-        ) from None
-
-
-def _problem(error: Exception) -> str:
-    return f"expects (key {error})" if isinstance(error, KeyError) else f"expects ({error})"

@@ -145,7 +145,7 @@ def _fixed(stored: StoredRun, keys: set[str]) -> dict[str, Any]:
     """Return what a run directory's scenario says of keys that another one swept."""
     found = {}
     for key in keys:
-        value: Any = stored.manifest.get("scenario", {}).get("resolved", {})
+        value: Any = stored.scenario
         for part in key.split("."):
             value = value.get(part) if isinstance(value, Mapping) else None
         if isinstance(value, str | int | float):

@@ -46,7 +46,7 @@ Cells = Sequence[str]
 def table_lines(results: Results, scenario: Mapping[str, Any]) -> list[Text]:
     """Return the table and its notes, a Text a line; `scenario` is the resolved scenario."""
     lines = [Text(f"# {results.name}: {OPERATION}, {_extent(results)}", "bold")]
-    lines += _body(results)
+    lines += _body(results, scenario)
     found = notes(results, scenario)
     if found:
         lines += [Text(), *(Text(f"# {note}", "dim") for note in found)]
@@ -60,10 +60,10 @@ def _extent(results: Results) -> str:
     return f"{told}, {' and '.join(engines)} engine" if engines else told
 
 
-def _body(results: Results) -> Iterator[Text]:
+def _body(results: Results, scenario: Mapping[str, Any]) -> Iterator[Text]:
     swept = dict.fromkeys(key for point in results.points for key in point.parameters)
     parameters = tuple(key for key in swept if key not in _SHOWN_ANYWAY)
-    point_rows = [_point_cells(point, parameters) for point in results.points]
+    point_rows = [_point_cells(point, parameters, scenario) for point in results.points]
     run_rows = [[_run_cells(run) for run in point.runs] for point in results.points]
     point_heads = (*_POINT_HEADS, *parameters)
     point_widths = _widths([point_heads, *point_rows])
@@ -77,18 +77,26 @@ def _body(results: Results) -> Iterator[Text]:
         for run, row in zip(point.runs, rows, strict=True):
             yield Text("  " + _line(row, run_widths, _LEFT_ALIGNED), "red" if run.wrong else "")
         for missing in point.unfinished:
-            yield Text(f"  {missing.algorithm}{_GAP}did not finish: {missing.message}", "red")
+            told = missing.message.partition("\n")[0]
+            yield Text(f"  {missing.algorithm}{_GAP}did not finish: {told}", "red")
 
 
-def _point_cells(point: PointResult, parameters: Sequence[str]) -> Cells:
+def _point_cells(
+    point: PointResult, parameters: Sequence[str], scenario: Mapping[str, Any]
+) -> Cells:
     swept = [short_parameter(point.parameters.get(key, "-")) for key in parameters]
     if not point.runs:
-        told = point.parameters.get
-        size, dtype = told("collective.size", "-"), told("collective.dtype", "-")
-        return (str(size), "-", str(dtype), "sum", str(told("topology.workers", "-")), *swept)
+        # Nothing finished, so the scenario's own words are all that is known.
+        size, dtype, workers = (_told(point, scenario, key) for key in _SHOWN_ANYWAY)
+        return (size, "-", dtype, _REDUCTIONS[OPERATION], workers, *swept)
     run = point.runs[0]
     size, count = exact_size(run.size_bytes), str(run.elements)
     return (size, count, run.dtype, _REDUCTIONS[OPERATION], str(run.workers), *swept)
+
+
+def _told(point: PointResult, scenario: Mapping[str, Any], key: str) -> str:
+    section, _, name = key.partition(".")
+    return str(point.parameters.get(key, scenario.get(section, {}).get(name, "-")))
 
 
 def _run_cells(run: RunSummary) -> Cells:

@@ -9,6 +9,9 @@ from innet.scenario.located import Problem
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
 
+# Hours of work for any engine; above it a typing mistake is likelier than patience.
+MAXIMUM_PACKETS = 10**11
+
 
 def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> Iterator[Problem]:
     """Yield the path of each key that contradicts another, and what would be right.
@@ -17,6 +20,7 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     of: workers that exist only at other points may be named.
     """
     yield from _pool(scenario)
+    yield from _extent(scenario)
     workers = max(scenario.topology.workers, most_workers or 0)
     yield from _files(scenario)
     for worker in scenario.workers:
@@ -53,6 +57,23 @@ def _pool(scenario: "Scenario") -> Iterator[Problem]:
             ("switch", "slots"),
             f"{scenario.switch.slots} slots cannot be split over {scenario.host.cores} cores; "
             "write at least host.cores",
+        )
+
+
+def _extent(scenario: "Scenario") -> Iterator[Problem]:
+    elements, workers = scenario.collective.elements, scenario.topology.workers
+    if elements is None or scenario.collective.size is None:
+        return
+    packets = 0
+    if "in_network" in scenario.algorithms:
+        packets = -(-elements // scenario.packet.elements)
+    if scenario.algorithms != ("in_network",):
+        packets = max(packets, -(-scenario.collective.size // scenario.message.payload))
+    if packets * workers > MAXIMUM_PACKETS:
+        yield (
+            ("collective", "size"),
+            f"{packets} packets for each of {workers} workers are too many to simulate; "
+            f"{MAXIMUM_PACKETS} in all at most",
         )
 
 

@@ -1,12 +1,11 @@
 """Write a new scenario file, with the JSON Schema beside it that editors check it against."""
 
 import json
-import os
 import re
-import tempfile
 from pathlib import Path
 
 from innet.errors import ConfigurationError
+from innet.files import write_whole
 from innet.scenario.quantities import is_name
 from innet.scenario.schema import Scenario
 from innet.scenario.templates import SCHEMA_FILE, template_names, template_text
@@ -34,31 +33,7 @@ def create_scenario(path: Path, template: str, force: bool = False) -> tuple[Pat
     text = template_text(template)
     if is_name(path.stem):
         text = re.sub(r"^name: .*$", f"name: {path.stem}", text, count=1, flags=re.MULTILINE)
-    write_whole(path, text)
+    write_whole(path, text.encode())
     schema = path.parent / SCHEMA_FILE
-    write_whole(schema, schema_text())
+    write_whole(schema, schema_text().encode())
     return path, schema
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file at once: readers see the old one or the whole new one."""
-    temporary = ""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            file.write(text)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o666 & ~_umask())
-        os.replace(temporary, path)
-    except OSError as error:
-        Path(temporary).unlink(missing_ok=True) if temporary else None
-        reason = error.strerror or str(error)
-        raise ConfigurationError(f"cannot be written: {reason}", file=str(path)) from None
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,30 +1,29 @@
-"""A worker's vector as the blocks of an in-network all-reduce, one packet's values each.
+"""A worker's vector as the blocks that packets carry: integers, or floats in block floating point.
 
-These are what the protocol's worker machine reads and fills (protocol.worker.Blocks). Whole
-arrays are cut and scaled; no element is touched by itself.
+They are what a worker machine reads its contributions from and stores sums to; a block has as
+many values as a packet, the last one is filled up with zeros.
 """
 
-from collections.abc import Sequence
-from itertools import pairwise
-from typing import Any
+import itertools
 
 import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
-from innet.wire.dtypes import DType, narrow, widen
+from innet.wire.dtypes import DType, widen
 from innet.wire.fixed_point import block_exponent, decode, encode
 
+Vector = npt.NDArray[np.generic]
 I32 = npt.NDArray[np.int32]
 F32 = npt.NDArray[np.float32]
 
 
 class IntegerBlocks:
-    """A part of an int32 vector in blocks of `k` values, the last filled up with zeros."""
+    """A part of an int32 vector in blocks of `k` values."""
 
-    def __init__(self, vector: I32, k: int) -> None:
-        self._vector = vector
-        self.result = np.zeros_like(vector)
+    def __init__(self, vector: Vector, k: int) -> None:
+        self._vector = vector.astype(np.int32, copy=False)
+        self.result: Vector = np.zeros_like(self._vector)
         self._k = k
 
     def exponent(self, block: int) -> int:
@@ -42,11 +41,11 @@ class IntegerBlocks:
 
 
 class FloatBlocks:
-    """A part of a float vector in blocks of `k` values, in block floating point."""
+    """A part of a float vector in blocks of `k` values, scaled for the sum of `workers`."""
 
     def __init__(self, vector: F32, k: int, workers: int) -> None:
         self._vector = vector
-        self.result = np.zeros_like(vector)
+        self.result: Vector = np.zeros_like(vector)
         self._k = k
         self._workers = workers
 
@@ -58,7 +57,7 @@ class FloatBlocks:
         return block_exponent(self._block(block))
 
     def values(self, block: int, exponent: int) -> I32:
-        """The block scaled to integers for the exponent of all workers."""
+        """The block scaled to integers for the largest exponent of all workers."""
         return _filled(encode(self._block(block), exponent, self._workers), self._k)
 
     def store(self, block: int, values: I32, exponent: int) -> None:
@@ -67,27 +66,15 @@ class FloatBlocks:
         part[:] = decode(values[: part.size], exponent, self._workers)
 
 
-VectorBlocks = IntegerBlocks | FloatBlocks
-
-
 def blocks_of(
-    vector: npt.NDArray[Any], dtype: DType, k: int, cores: int, workers: int
-) -> list[VectorBlocks]:
-    """Cut a flat vector of `numpy_dtype(dtype)` evenly over `cores`, each part into blocks of `k`.
-
-    `workers` is how many vectors are summed: their values are scaled so that the sum fits.
-    """
-    parts = list(pairwise(block_bounds(vector.size, cores)))
+    vector: Vector, dtype: DType, k: int, cores: int, workers: int
+) -> list[IntegerBlocks | FloatBlocks]:
+    """Split a vector evenly over `cores` and each part into blocks of `k` values."""
+    bounds = itertools.pairwise(block_bounds(vector.size, cores))
     if dtype == "int32":
-        return [IntegerBlocks(vector[start:end], k) for start, end in parts]
+        return [IntegerBlocks(vector[start:end], k) for start, end in bounds]
     wide = widen(vector, dtype)
-    return [FloatBlocks(wide[start:end], k, workers) for start, end in parts]
-
-
-def result_of(blocks: Sequence[VectorBlocks], dtype: DType) -> npt.NDArray[Any]:
-    """Join what `blocks_of`'s parts hold into a flat vector of `numpy_dtype(dtype)`."""
-    whole = np.concatenate([part.result for part in blocks])
-    return whole if dtype == "int32" else narrow(whole, dtype)
+    return [FloatBlocks(wide[start:end], k, workers) for start, end in bounds]
 
 
 def _filled(values: I32, k: int) -> I32:

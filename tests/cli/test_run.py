@@ -43,11 +43,13 @@ def test_a_run_prints_a_table_and_leaves_a_run_directory(innet, scenario, tmp_pa
     assert sorted(files_of(tmp_path / "runs" / "small")) == FILES
 
 
-def test_json_is_one_object_and_the_summary_file(innet, scenario, tmp_path):
+def test_json_is_one_object_of_which_the_summary_file_has_more(innet, scenario, tmp_path):
     code, out, err = innet("run", scenario, "--json", "-q", "--no-plots")
     assert (code, err) == (0, "")
-    assert out == (tmp_path / "runs" / "small" / "summary.json").read_text()
     found = json.loads(out)
+    kept = json.loads((tmp_path / "runs" / "small" / "summary.json").read_text())
+    for run, more in zip(found["points"][0]["runs"], kept["points"][0]["runs"], strict=True):
+        assert run.items() < more.items()
     assert found["name"] == "small"
     (point,) = found["points"]
     assert [run["algorithm"] for run in point["runs"]] == ["in_network", "ring"]
@@ -90,6 +92,24 @@ def test_a_sweep_is_run_in_order_and_drawn(innet, scenario, tmp_path):
     rows = (tmp_path / "runs" / "small" / "workers.csv").read_text().splitlines()
     assert rows[0].startswith("topology.workers,algorithm,rank,node,")
     assert len(rows) == 1 + 2 * (2 + 4)
+
+
+def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
+    from innet.campaign import campaign
+
+    simulate, sizes = campaign.simulate, []
+
+    def counted(plan, tensors, progress):
+        sizes.append(plan.elements)
+        return simulate(plan, tensors, progress)
+
+    monkeypatch.setattr(campaign, "simulate", counted)
+    sweep = "sweep.collective.size=[4 KiB, 8 KiB, 4 KiB, 4096 B]"
+    out = innet("run", scenario, "--json", "--no-plots", "--set", sweep)[1]
+    assert sizes == [1024] * 2 + [2048] * 2
+    points = json.loads(out)["points"]
+    assert [point["parameters"]["collective.size"] for point in points][2:] == ["4 KiB", "4096 B"]
+    assert points[0]["runs"] == points[2]["runs"] == points[3]["runs"]
 
 
 def test_a_bad_scenario_is_told_with_file_and_line(innet, scenario):
@@ -136,7 +156,7 @@ def test_a_run_that_cannot_finish_is_reported_with_the_finished_ones(
     assert code == 1
     assert "in_network  did not finish: worker 1 waits for slot 3" in out
     assert "\n  ring " in out
-    assert err.endswith("innet: in_network: worker 1 waits for slot 3\n")
+    assert err.endswith("innet: in_network cannot finish: worker 1 waits for slot 3\n")
     manifest = json.loads((tmp_path / "runs" / "small" / "manifest.json").read_text())
     assert manifest["complete"] is False
 

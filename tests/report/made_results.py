@@ -57,5 +57,5 @@ def stored(folder, results, resolved=None):
     folder.mkdir(parents=True, exist_ok=True)
     manifest = {"version": 1, "scenario": {"resolved": resolved or {}}}
     (folder / "manifest.json").write_text(json.dumps(manifest))
-    (folder / "summary.json").write_text(json.dumps(results.as_json()))
+    (folder / "summary.json").write_text(json.dumps(results.as_stored()))
     return StoredRun(folder, manifest, results)

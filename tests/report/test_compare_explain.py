@@ -7,13 +7,14 @@ from innet.report.explain import explain_lines
 from innet.report.results import PointResult, Results, Unfinished
 
 
-def manifest(**resolved):
-    return {"scenario": {"resolved": resolved}}
-
-
 def test_changes_are_told_by_dotted_key():
-    before = manifest(name="a", switch={"slots": 8, "guard": True}, faults=[])
-    after = manifest(name="b", switch={"slots": 64, "guard": True}, faults=[], limit="1 s")
+    before = {"name": "a", "switch": {"slots": 8, "guard": True}, "faults": []}
+    after = {
+        "name": "b",
+        "switch": {"slots": 64, "guard": True},
+        "faults": [],
+        "limit": "1 s",
+    }
     assert [(c.key, c.before, c.after) for c in changes(before, after)] == [
         ("switch.slots", 8, 64),
         ("limit", None, "1 s"),

@@ -33,7 +33,12 @@ def test_the_object_has_the_promised_keys():
     assert set(found) == {"version", "name", "points"}
     assert set(found["points"][0]) == {"parameters", "runs"}
     assert found["points"][0]["parameters"] == {"topology.workers": 8}
-    assert set(found["points"][0]["runs"][0]) >= PROMISED_KEYS
+    assert set(found["points"][0]["runs"][0]) == PROMISED_KEYS
+
+
+def test_the_summary_file_has_the_same_values_and_more():
+    run = run_summary()
+    assert run.as_json().items() < run.as_stored().items()
 
 
 def test_unfinished_runs_are_beside_the_finished_ones():
@@ -61,11 +66,19 @@ def test_results_are_read_back_as_they_were(tmp_path):
         ("summary.json", "{", "is not JSON"),
         ("summary.json", "[]", "is not version 1"),
         ("summary.json", '{"version": 2}', "is not version 1"),
-        ("summary.json", '{"version": 1, "name": "made"}', "expects (key 'points')"),
+        ("summary.json", "[" * 100_000, "nested too deeply"),
+        ("summary.json", "\udcff", "not a text in UTF-8"),
+        ("manifest.json", '{"version": 1, "scenario": 5}', "does not hold the resolved scenario"),
+        ("summary.json", '{"version": 1, "name": "made"}', "points: does not hold what this innet expects (Field required)"),
         (
             "summary.json",
             '{"version": 1, "name": "a", "points": [{"parameters": {}, "runs": [{}]}]}',
-            "expects (RunSummary",
+            "points.0.runs.0.algorithm: does not hold what this innet expects (Field required)",
+        ),
+        (
+            "summary.json",
+            '{"version": 1, "name": "a", "points": [{"parameters": [], "runs": []}]}',
+            "points.0.parameters: does not hold",
         ),
     ],
 )
@@ -75,7 +88,7 @@ def test_a_damaged_run_directory_is_refused_by_name(tmp_path, file, content, tol
     if content is None:
         (folder / file).unlink()
     else:
-        (folder / file).write_text(content)
+        (folder / file).write_text(content, errors="surrogateescape")
     with pytest.raises(ConfigurationError) as caught:
         read_run(folder)
     assert str(caught.value).startswith(f"{folder / file}:")

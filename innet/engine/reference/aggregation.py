@@ -1,145 +1,209 @@
 """Hosts and the switch of an in-network all-reduce: protocol machines on simulated links."""
 
-import itertools
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
-from innet.engine.reference.run import Run, Timer
+from innet.engine.reference.clock import Timer
+from innet.engine.reference.core import Core
+from innet.engine.reference.link import Deliver, LinkDirection
+from innet.engine.reference.run import Run
 from innet.plan.plan import Plan
-from innet.protocol.endpoint import TO_ALL, AggregationPacket, CollectiveDone
+from innet.protocol.endpoint import HELP, TO_ALL, AggregationPacket, CollectiveDone
+from innet.protocol.machine import Timeout
 from innet.protocol.switch import AggregationSwitch
-from innet.protocol.worker import AggregationWorker, Timeout
-from innet.tensors.blocks import VectorBlocks, blocks_of, result_of
+from innet.protocol.worker import AggregationWorker
+from innet.tensors.blocks import FloatBlocks, IntegerBlocks, blocks_of
 from innet.trace.records import RankRecord, SwitchRecord
+from innet.wire.dtypes import narrow
 
 Vector = npt.NDArray[np.generic]
+
+
+class Shard:
+    """One core of one worker: its share of the slots and of the tensor, and its machine."""
+
+    def __init__(self, run: "AggregationRun", worker: int, core: int) -> None:
+        plan, format_ = run.plan, run.format
+        self._run, self._worker, self._plan = run, worker, plan
+        self._packet_bytes = format_.packet_bytes
+        slots = block_bounds(format_.slots, plan.hosts[worker].cores)
+        self.first_slot, self.last_slot = slots[core], slots[core + 1] - 1
+        elements = block_bounds(plan.elements, plan.hosts[worker].cores)
+        self.elements = elements[core + 1] - elements[core]
+        self.chunks = -(-self.elements // format_.elements_per_packet)
+        self.machines: list[AggregationWorker] = []
+        self.machine = self._new_machine()
+        self.blocks: IntegerBlocks | FloatBlocks | None = None
+        self.core: Core | None = None
+        self.link: LinkDirection
+        self.sent = self.received = 0
+        node = plan.hosts[worker].node
+        gate = run.gate(node)
+        self._timer = Timer(run.env, node, self.first_slot, lambda now: gate(self._timeout, now))
+
+    def _new_machine(self) -> AggregationWorker:
+        rto, format_ = self._plan.rto, self._run.format
+        machine = AggregationWorker(
+            self._worker,
+            self.last_slot - self.first_slot + 1,
+            Timeout(rto.adaptive, rto.initial_ps, rto.minimum_ps, rto.maximum_ps),
+            guard=format_.guard,
+            first_slot=self.first_slot,
+            first_number=format_.first_number,
+        )
+        self.machines.append(machine)
+        return machine
+
+    def start(self, now: int) -> None:
+        """Begin the tensor; the worker's second start is with a new machine."""
+        exponents = self._run.format.exponent_round
+        self.machine.all_reduce(self.elements, self.chunks, now, self.blocks, exponents)
+        self._flush(now)
+
+    def reset(self, now: int) -> None:
+        """Lose all state."""
+        self.machine = self._new_machine()
+        if self.core is not None:
+            self.core.reset(now)
+
+    def arrive(self, packet: AggregationPacket, now: int) -> None:
+        """A packet has arrived at the host."""
+        if self.core is None:
+            self._take(packet, now)
+        else:
+            self.core.receive(packet, now, self._take)
+
+    def _take(self, packet: AggregationPacket, now: int) -> None:
+        self.received += 1
+        self.machine.receive(packet, now)
+        self._flush(now)
+
+    def _timeout(self, now: int) -> None:
+        self.machine.handle_timeout(now)
+        self._flush(now)
+
+    def _flush(self, now: int) -> None:
+        machine = self.machine
+        for _, packet in machine.packets_to_send():
+            self.sent += 1
+            if self.core is None:
+                self.link.send(packet, self._packet_bytes, now)
+            else:
+                self.core.send(self.link, packet, self._packet_bytes, now)
+        while (event := machine.next_event()) is not None:
+            if isinstance(event, CollectiveDone):
+                self._run.shard_done(self._worker, now)
+        deadline = machine.next_deadline()
+        if deadline is not None and deadline < self._timer.at:
+            self._timer.arm(deadline)
 
 
 class AggregationRun(Run):
     """One in-network all-reduce."""
 
     def __init__(self, plan: Plan, tensors: list[Vector] | None) -> None:
-        super().__init__(plan)
         assert plan.aggregation is not None
-        self._format = plan.aggregation
-        rto = plan.rto
-        self._timeout = Timeout(rto.adaptive, rto.initial_ps, rto.minimum_ps, rto.maximum_ps)
-        self._switch = AggregationSwitch(
-            plan.workers, plan.aggregation.slots, plan.aggregation.guard
-        )
-        self._machines = [self._machines_of(worker) for worker in range(plan.workers)]
-        self._blocks = [self._blocks_of(worker, tensors) for worker in range(plan.workers)]
-        self._left = [len(machines) for machines in self._machines]
-        self._sent = [0] * plan.workers
-        self._received = [0] * plan.workers
-        self.finish = [-1] * plan.workers
-        self._timers = [
-            [
-                Timer(
-                    self, plan.hosts[worker].node, machine.first_slot, self._handler(worker, core)
-                )
-                for core, machine in enumerate(machines)
-            ]
-            for worker, machines in enumerate(self._machines)
+        self.format = plan.aggregation
+        super().__init__(plan)
+        self._switch = AggregationSwitch(plan.workers, self.format.slots, self.format.guard)
+        self._shards = [
+            [Shard(self, worker, core) for core in range(plan.hosts[worker].cores)]
+            for worker in range(plan.workers)
         ]
-        self._total = max(1, sum(self._chunks()))
+        self._left = [len(shards) for shards in self._shards]
+        self._tensors = tensors
+        self.links = self.build_links()
+        for worker in range(plan.workers):
+            self._connect(worker)
+        routes = plan.routes[self.format.switch]
+        self._down = [self.links[routes[worker]] for worker in range(plan.workers)]
+        chunks = sum(shard.chunks for shard in self._shards[0])
+        self._total = max(1, chunks * plan.workers)
 
-    def _bounds(self, worker: int) -> tuple[int, ...]:
-        return block_bounds(self.plan.elements, self.plan.hosts[worker].cores)
+    def _connect(self, worker: int) -> None:
+        uplink = self.links[self.plan.graph.links_out[self.plan.hosts[worker].node][0]]
+        cores = self.cores_of(worker)
+        for place, shard in enumerate(self._shards[worker]):
+            shard.link = uplink
+            shard.core = None if cores is None else cores[place]
+        self._load(worker)
 
-    def _machines_of(self, worker: int) -> list[AggregationWorker]:
-        share = block_bounds(self._format.slots, self.plan.hosts[worker].cores)
-        return [
-            AggregationWorker(
-                worker,
-                end - start,
-                self._timeout,
-                guard=self._format.guard,
-                first_slot=start,
-                first_number=self._format.first_number,
-            )
-            for start, end in itertools.pairwise(share)
-        ]
+    def _load(self, worker: int) -> None:
+        """Give a worker's shards their parts of its tensor."""
+        if self._tensors is None:
+            return
+        k, cores = self.format.elements_per_packet, self.plan.hosts[worker].cores
+        parts = blocks_of(self._tensors[worker], self.plan.dtype, k, cores, self.plan.workers)
+        for shard, part in zip(self._shards[worker], parts, strict=True):
+            shard.blocks = part
 
-    def _blocks_of(self, worker: int, tensors: list[Vector] | None) -> list[VectorBlocks] | None:
-        if tensors is None:
-            return None
-        k, cores = self._format.elements_per_packet, self.plan.hosts[worker].cores
-        return blocks_of(tensors[worker], self.plan.dtype, k, cores, self.plan.workers)
+    def receiver(self, node: int) -> Deliver:
+        """The switch, or a worker's shard by slot."""
+        if node == self.format.switch:
+            return self._at_switch
+        shards = self._shards[self.rank_of_node[node]]
 
-    def _chunks(self) -> list[int]:
-        k, bounds = self._format.elements_per_packet, self._bounds(0)
-        parts = itertools.pairwise(bounds)
-        return [-(-(end - start) // k) * self.plan.workers for start, end in parts]
+        def receive(packet: AggregationPacket, _: int, now: int) -> None:
+            for shard in shards:
+                if packet.slot <= shard.last_slot:
+                    shard.arrive(packet, now)
+                    return
 
-    def _handler(self, worker: int, core: int):  # type: ignore[no-untyped-def] # noqa: ANN202
-        def due(now: int) -> None:
-            self._machines[worker][core].handle_timeout(now)
-            self._flush(worker, core, now)
+        return receive
 
-        return due
+    def _at_switch(self, packet: AggregationPacket, _: int, now: int) -> None:
+        switch = self._switch
+        switch.receive(packet, now)
+        answers = switch.packets_to_send()
+        if not answers:
+            return
+        leaves = now + self.plan.graph.nodes[self.format.switch].latency_ps
+        for destination, answer in answers:
+            size = self.format.help_bytes if answer.kind == HELP else self.format.packet_bytes
+            for link in self._down if destination == TO_ALL else (self._down[destination],):
+                link.send(answer, size, leaves)
 
     def start(self, rank: int, now: int) -> None:
         """Start a worker on all its cores."""
-        bounds, k = self._bounds(rank), self._format.elements_per_packet
-        for core, machine in enumerate(self._machines[rank]):
-            elements = bounds[core + 1] - bounds[core]
-            blocks = self._blocks[rank]
-            source = None if blocks is None else blocks[core]
-            machine.all_reduce(
-                elements, -(-elements // k), now, source, self._format.exponent_round
-            )
-            self._flush(rank, core, now)
+        for shard in self._shards[rank]:
+            shard.start(now)
 
-    def _flush(self, worker: int, core: int, now: int) -> None:
-        machine = self._machines[worker][core]
-        link = self.links[self.plan.graph.links_out[self.plan.hosts[worker].node][0]]
-        for _, packet in machine.packets_to_send():
-            self._sent[worker] += 1
-            link.send(packet, self._format.packet_bytes, now)
-        while (event := machine.next_event()) is not None:
-            if isinstance(event, CollectiveDone):
-                self._left[worker] -= 1
-                if self._left[worker] == 0:
-                    self.finish[worker] = now
-        self._timers[worker][core].arm(machine.next_deadline())
-
-    def deliver(self, node: int, packet: AggregationPacket) -> None:
-        """A packet is whole at a node."""
-        now = self.now
-        if node == self._format.switch:
-            self._at_switch(packet, now)
+    def lose_state(self, node: int, now: int) -> None:
+        """Wipe the switch's registers, or put a worker back to its first chunk."""
+        if all(time >= 0 for time in self.finish):
+            return
+        if node == self.format.switch:
+            self._switch.wipe()
             return
         worker = self.rank_of_node[node]
-        self._received[worker] += 1
-        machines = self._machines[worker]
-        core = 0
-        while packet.slot >= machines[core].first_slot + machines[core].slots:
-            core += 1
-        machines[core].receive(packet, now)
-        self.progress_made += 1
-        self._flush(worker, core, now)
+        for shard in self._shards[worker]:
+            shard.reset(now)
+        self._load(worker)
+        self._left[worker] = len(self._shards[worker])
+        self.finish[worker] = -1
 
-    def _at_switch(self, packet: AggregationPacket, now: int) -> None:
-        self._switch.receive(packet, now)
-        leaves = now + self.plan.graph.nodes[self._format.switch].latency_ps
-        for destination, answer in self._switch.packets_to_send():
-            size = self._format.packet_bytes if answer.kind != "help" else self._format.help_bytes
-            all_workers = range(self.plan.workers)
-            for worker in all_workers if destination == TO_ALL else (destination,):
-                self.links[self.plan.routes[self._format.switch][worker]].send(answer, size, leaves)
+    def shard_done(self, worker: int, now: int) -> None:
+        """A shard has its whole result."""
+        self._left[worker] -= 1
+        if self._left[worker] == 0:
+            self.finish[worker] = now
+
+    def progress_made(self) -> int:
+        """The packets that workers have received."""
+        return sum(shard.received for shards in self._shards for shard in shards)
 
     def fraction_done(self) -> float:
         """The share of the results that are there."""
-        return min(1.0, sum(self._received) / self._total)
+        return min(1.0, self.progress_made() / self._total)
 
     def waiting(self) -> list[str]:
         """Who waits for which slot, and whom the switch has not heard."""
         lines = []
-        for worker, machines in enumerate(self._machines):
-            outstanding = [place for machine in machines for place in machine.waiting()][:1]
+        for worker, shards in enumerate(self._shards):
+            outstanding = [place for shard in shards for place in shard.machine.waiting()][:1]
             for slot, in_set, number, tries in outstanding:
                 missing = self._switch.missing(slot, in_set, number)
                 who = ", ".join(f"worker {other}" for other in missing[:8]) or "nobody"
@@ -151,21 +215,23 @@ class AggregationRun(Run):
 
     def ranks(self) -> tuple[RankRecord, ...]:
         """What every worker counted."""
-        return tuple(
-            RankRecord(
-                worker,
-                self.plan.hosts[worker].start_ps,
-                self.finish[worker],
-                self._sent[worker],
-                self._received[worker],
-                sum(machine.retransmissions for machine in machines),
-                sum(machine.timeouts for machine in machines),
-                sum(machine.stale for machine in machines),
-                sum(machine.helps_answered for machine in machines),
-                0,
-                0,
-            )
-            for worker, machines in enumerate(self._machines)
+        return tuple(self._record(worker) for worker in range(self.plan.workers))
+
+    def _record(self, worker: int) -> RankRecord:
+        shards = self._shards[worker]
+        machines = [machine for shard in shards for machine in shard.machines]
+        return RankRecord(
+            worker,
+            self.plan.hosts[worker].start_ps,
+            self.finish[worker],
+            sum(shard.sent for shard in shards),
+            sum(shard.received for shard in shards),
+            sum(machine.retransmissions for machine in machines),
+            sum(machine.timeouts for machine in machines),
+            sum(machine.stale for machine in machines),
+            sum(machine.helps_answered for machine in machines),
+            shards[0].link.idle_ps,
+            sum(shard.core.busy_ps for shard in shards if shard.core is not None),
         )
 
     def switches(self) -> tuple[SwitchRecord, ...]:
@@ -173,7 +239,7 @@ class AggregationRun(Run):
         switch = self._switch
         return (
             SwitchRecord(
-                self._format.switch,
+                self.format.switch,
                 switch.completed,
                 switch.unicasts,
                 switch.repeats_dropped,
@@ -184,9 +250,11 @@ class AggregationRun(Run):
 
     def results(self) -> tuple[Vector, ...] | None:
         """Every worker's vector, None when timing only."""
-        vectors: list[Vector] = []
-        for blocks in self._blocks:
-            if blocks is None:
-                return None
-            vectors.append(result_of(blocks, self.plan.dtype))
-        return tuple(vectors)
+        if self._tensors is None:
+            return None
+        return tuple(self._result(worker) for worker in range(self.plan.workers))
+
+    def _result(self, worker: int) -> Vector:
+        parts = [shard.blocks.result for shard in self._shards[worker] if shard.blocks is not None]
+        whole: npt.NDArray[Any] = np.concatenate(parts)
+        return whole if self.plan.dtype == "int32" else narrow(whole, self.plan.dtype)

@@ -1,20 +1,18 @@
-"""What all runs on SimPy share: links, starts, timers, the end, and who is stuck."""
+"""What all runs on SimPy share: links, nodes, starts, the end, and who is stuck."""
 
 from collections.abc import Callable
 from typing import Any
 
 import simpy
+from simpy.core import EmptySchedule
 
-from innet.engine.reference.network import (
-    START,
-    TIMER,
-    WATCH,
-    Call,
-    LinkDirection,
-    priority,
-    refuse_what_is_not_built,
-)
+from innet.engine.reference.clock import START, WATCH, Action, call_at, priority
+from innet.engine.reference.core import Core
+from innet.engine.reference.faulty_lane import FaultyLane, cut
+from innet.engine.reference.link import Deliver, Lane, LinkDirection
+from innet.engine.reference.node import Node
 from innet.errors import UnfinishedError
+from innet.plan.link_faults import LinkFaults
 from innet.plan.plan import Plan
 from innet.trace.records import RankRecord, SwitchRecord, Trace
 from innet.units import format_duration
@@ -23,34 +21,36 @@ _STEPS_BETWEEN_REPORTS = 20_000
 
 
 class Run:
-    """A plan on its way; the two kinds of program fill in what hosts and switches do."""
+    """A plan on its way; the two kinds of program fill in what hosts and switches do.
+
+    `finish[rank]` is when the rank was done, -1 before.
+    """
 
     def __init__(self, plan: Plan) -> None:
-        refuse_what_is_not_built(plan)
         self.plan = plan
         self.env = simpy.Environment(0)
-        self.progress_made = 0
-        self.finish: list[int] = []
+        self.finish = [-1] * len(plan.hosts)
+        self.links: list[LinkDirection] = []
         self.rank_of_node = {host.node: rank for rank, host in enumerate(plan.hosts)}
-        self.links = [
-            LinkDirection(self.env, plan, index, self._receiver(link.target))
-            for index, link in enumerate(plan.graph.links)
-        ]
+        faulty = {fault.node for fault in plan.node_faults}
+        self._nodes = {node: self._node(node) for node in sorted(faulty)}
 
-    @property
-    def now(self) -> int:
-        """Simulated time in picoseconds."""
-        return int(self.env.now)
+    # --- what a kind of run fills in -----------------------------------------------------
 
-    def _receiver(self, node: int) -> Callable[[Any], None]:
-        return lambda packet: self.deliver(node, packet)
-
-    def deliver(self, node: int, packet: Any) -> None:  # noqa: ANN401 - two protocols
-        """A packet is whole at a node."""
+    def receiver(self, node: int) -> Deliver:
+        """What takes the packets that arrive at a node."""
         raise NotImplementedError
 
     def start(self, rank: int, now: int) -> None:
-        """A rank starts."""
+        """A rank starts, or starts again after it has lost its state."""
+        raise NotImplementedError
+
+    def lose_state(self, node: int, now: int) -> None:
+        """A node goes down and loses its state."""
+        raise NotImplementedError
+
+    def progress_made(self) -> int:
+        """A number that grows as long as something is moving."""
         raise NotImplementedError
 
     def waiting(self) -> list[str]:
@@ -73,72 +73,126 @@ class Run:
         """Every worker's vector."""
         raise NotImplementedError
 
+    # --- the network ---------------------------------------------------------------------
+
+    def build_links(self) -> list[LinkDirection]:
+        """All link directions of the graph; what receives at their ends must be there."""
+        return [self._link(index) for index in range(len(self.plan.graph.links))]
+
+    def _link(self, index: int) -> LinkDirection:
+        plan, ends = self.plan, self.plan.graph.links[index]
+        faults = LinkFaults(plan, index)
+        lost: list[LinkDirection] = []
+        deliver = self._gated_receiver(ends.target, lost)
+        kind = FaultyLane if faults or ends.source in self._nodes else Lane
+        lanes = [kind(self.env, plan, index, place, deliver) for place in range(2)]
+        link = LinkDirection(plan, index, *lanes)
+        lost.append(link)
+        for lane in lanes:
+            if isinstance(lane, FaultyLane):
+                lane.prepare(link, faults)
+        return link
+
+    def _gated_receiver(self, target: int, link: list[LinkDirection]) -> Deliver:
+        """The node's receiver; what reaches a node that is down is lost on its link."""
+        receive = self.receiver(target)
+        node = self._nodes.get(target)
+        if node is None:
+            return receive
+
+        def deliver(packet: Any, medium_bytes: int, now: int) -> None:  # noqa: ANN401
+            if not node.do(lambda then: receive(packet, medium_bytes, then), now):
+                link[0].lost += 1
+
+        return deliver
+
+    def _node(self, number: int) -> Node:
+        faults = [fault for fault in self.plan.node_faults if fault.node == number]
+        rank = self.rank_of_node.get(number)
+
+        def goes_down(now: int) -> None:
+            for index in self.plan.graph.links_out[number]:
+                cut(self.links[index], now)
+            self.lose_state(number, now)
+
+        def comes_back(now: int) -> None:
+            if rank is not None and now >= self.plan.hosts[rank].start_ps:
+                self.start(rank, now)
+
+        return Node(self.env, number, faults, goes_down, comes_back)
+
+    def gate(self, node: int) -> Callable[[Action, int], object]:
+        """What does an action unless the node is paused or down."""
+        gated = self._nodes.get(node)
+        return gated.do if gated is not None else lambda action, now: action(now)
+
+    def cores_of(self, rank: int) -> list[Core] | None:
+        """A host's cores, None where packets cost it nothing."""
+        host = self.plan.hosts[rank]
+        if not host.send_ps and not host.receive_ps:
+            return None
+        gate = self.gate(host.node)
+        return [
+            Core(self.env, host.node, place, host.receive_ps, host.send_ps, gate)
+            for place in range(host.cores)
+        ]
+
+    # --- time ----------------------------------------------------------------------------
+
     def run(self, progress: Callable[[float], None] | None) -> Trace:
         """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
-        for rank, host in enumerate(self.plan.hosts):
-            self._start_later(rank, host.start_ps)
-        self._watch(0)
-        while self.env.peek() != float("inf"):
-            for _ in range(_STEPS_BETWEEN_REPORTS):
-                if self.env.peek() == float("inf"):
-                    break
-                self.env.step()
-            if progress is not None:
-                progress(self.fraction_done())
-        hops = sum(link.packets for link in self.links)
+        for rank in range(len(self.plan.hosts)):
+            self._start_later(rank)
+        self._watch(-1, 0)
+        self._run_events(progress)
         return Trace(
             "reference",
             self.ranks(),
             tuple(link.record() for link in self.links),
             self.switches(),
-            hops,
+            sum(link.packets for link in self.links),
             self.results(),
         )
 
-    def _start_later(self, rank: int, start_ps: int) -> None:
-        order = priority(START, self.plan.hosts[rank].node, 0)
-        Call(self.env, start_ps, order, lambda: self.start(rank, self.now))
+    def _run_events(self, progress: Callable[[float], None] | None) -> None:
+        step = self.env.step
+        try:
+            while True:
+                for _ in range(_STEPS_BETWEEN_REPORTS):
+                    step()
+                if progress is not None:
+                    progress(self.fraction_done())
+        except EmptySchedule:
+            return
 
-    def _watch(self, progress_before: int) -> None:
+    def _start_later(self, rank: int) -> None:
+        host = self.plan.hosts[rank]
+        gate = self.gate(host.node)
+
+        def start(now: int) -> None:
+            gate(lambda then: self.start(rank, then), now)
+
+        call_at(self.env, host.start_ps, priority(START, host.node, 0), start)
+
+    def _watch(self, progress_before: int, now: int) -> None:
         """End a run in which nothing has arrived for the plan's patience, or that is too long."""
-        wait = min(self.plan.patience_ps, max(1, self.plan.maximum_time_ps - self.now))
+        plan = self.plan
 
-        def look() -> None:
+        def look(then: int) -> None:
             if all(time >= 0 for time in self.finish):
                 return
-            if self.now >= self.plan.maximum_time_ps:
-                self._give_up("reached the simulated time limit")
-            if self.progress_made == progress_before and self.now >= self.plan.patience_ps:
-                self._give_up("nothing has moved for " + format_duration(self.plan.patience_ps))
-            self._watch(self.progress_made)
+            if then >= plan.maximum_time_ps:
+                self.give_up("reached the simulated time limit", then)
+            if self.progress_made() == progress_before and then >= plan.patience_ps:
+                self.give_up("nothing has moved for " + format_duration(plan.patience_ps), then)
+            self._watch(self.progress_made(), then)
 
-        Call(self.env, wait, priority(WATCH, 0, 0), look)
+        wait = min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
+        call_at(self.env, now + wait, priority(WATCH, 0, 0), look)
 
-    def _give_up(self, why: str) -> None:
-        lines = self.waiting()
+    def give_up(self, why: str, now: int) -> None:
+        """Raise UnfinishedError, naming who waits for what."""
         raise UnfinishedError(
-            f"{self.plan.algorithm} cannot finish: {why} (at {format_duration(self.now)})"
-            + "".join("\n  " + line for line in lines[:10])
+            f"{why} (at {format_duration(now)})"
+            + "".join("\n  " + line for line in self.waiting()[:10])
         )
-
-
-class Timer:
-    """A machine's one pending timer: armed for its next deadline, checked when it fires."""
-
-    def __init__(self, run: Run, node: int, place: int, due: Callable[[int], None]) -> None:
-        self._run = run
-        self._order = priority(TIMER, node, place)
-        self._due = due
-        self._at: int | None = None
-
-    def arm(self, deadline: int | None) -> None:
-        """Make sure that the machine is called at `deadline`."""
-        if deadline is None or (self._at is not None and self._at <= deadline):
-            return
-        self._at = deadline
-        Call(self._run.env, deadline - self._run.now, self._order, lambda: self._fire(deadline))
-
-    def _fire(self, at: int) -> None:
-        if self._at == at:
-            self._at = None
-            self._due(at)

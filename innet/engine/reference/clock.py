@@ -1,0 +1,57 @@
+"""Time: SimPy's environment in whole picoseconds, and the order of what happens at one instant.
+
+Deliveries come first, by node and port, then finished work of hosts, then timers by node and
+place, then starts, then faults of nodes. No result depends on the order in which events were
+scheduled.
+"""
+
+from collections.abc import Callable
+
+import simpy
+from simpy.events import EventPriority
+
+from innet.protocol.machine import NEVER
+
+Action = Callable[[int], object]  # what to do at a time; what it returns is ignored
+
+DELIVERY, WORK, TIMER, START, FAULT, WATCH = range(6)
+_NODES = 1 << 20
+
+
+def priority(kind: int, node: int, place: int) -> EventPriority:
+    """SimPy's priority of an event: its place in the order of one instant."""
+    return EventPriority((kind * _NODES + node) * _NODES + place)
+
+
+def call_at(env: simpy.Environment, time: int, order: EventPriority, action: Action) -> None:
+    """Call `action(time)` once at `time`, which is not before now."""
+    event = simpy.Event(env)
+    event._ok = True
+    event._value = None
+
+    def happen(_: simpy.Event) -> None:
+        action(time)
+
+    event.callbacks.append(happen)
+    env.schedule(event, order, time - env.now)
+
+
+class Timer:
+    """A machine's one pending timer: armed for its next deadline, checked when it fires."""
+
+    def __init__(self, env: simpy.Environment, node: int, place: int, due: Action) -> None:
+        self._env = env
+        self._order = priority(TIMER, node, place)
+        self._due = due
+        self.at = NEVER
+
+    def arm(self, deadline: int) -> None:
+        """Make sure that the machine is called at `deadline`, at the latest."""
+        if deadline < self.at:
+            self.at = deadline
+            call_at(self._env, deadline, self._order, self._fire)
+
+    def _fire(self, time: int) -> None:
+        if self.at == time:
+            self.at = NEVER
+            self._due(time)

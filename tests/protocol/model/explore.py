@@ -1,0 +1,301 @@
+"""All that can happen to one slot of a small job, explored breadth first.
+
+A state is the switch's two sets, what every worker stands at, and the packets on every link.
+From each, whatever the network and the timers may do is done: deliver a packet, lose it, repeat
+an update at any time, wipe the switch once. Every step of the protocol itself is a call of
+innet.protocol.transitions.
+
+Two things keep the number of states small and lose nothing. Workers are alike, so states that
+differ only in their names are one (a state's records are sorted). And every repeat asks for
+help where the switch is guarded: a call for help that is lost is a repeat that asked for none.
+
+By hand, for sizes that take longer than a test may (workers, rounds, packets on a link up and
+down):
+
+    python -m tests.protocol.model.explore guarded 2 3 2 2 reorder wipes
+    python -m tests.protocol.model.explore published 2 3 2 2 fifo keeps
+"""
+
+import sys
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from innet.protocol.transitions import (
+    ADD,
+    CALL_HELP,
+    COMPLETE,
+    IDLE,
+    STORE,
+    UNICAST,
+    switch_receive,
+    worker_helps,
+    worker_result,
+)
+
+RESULT, HELP = "result", "help"
+
+
+class Worker(NamedTuple):
+    """A worker, its two links and its part of the switch.
+
+    `chunk` is what it waits for, IDLE at its end; `kept` what it can be asked for. `up` holds
+    the numbers of its updates, `down` (kind, number, is the sum right). `marks` and `added` are
+    the switch's: its bit in either set, and the numbers of its contributions to the set's sum.
+    """
+
+    chunk: int
+    kept: int
+    up: tuple[int, ...]
+    down: tuple[tuple[str, int, bool], ...]
+    marks: tuple[bool, bool]
+    added: tuple[tuple[int, ...], tuple[int, ...]]
+
+
+class State(NamedTuple):
+    """The switch's `count` and `numbers` of either set, whether it was wiped, the workers."""
+
+    count: tuple[int, int]
+    numbers: tuple[int, int]
+    wiped: bool
+    workers: tuple[Worker, ...]
+
+
+class Setting(NamedTuple):
+    """What is explored: one slot, `rounds` chunks, so many packets at most on a link up or down.
+
+    `guard` is the guarded protocol, `helps` its calls for help. Links that do not `reorder`
+    are first in, first out. `wipes`: the switch may lose all its state, once.
+    """
+
+    workers: int
+    rounds: int
+    guard: bool
+    up: int = 2
+    down: int = 2
+    reorder: bool = True
+    wipes: bool = False
+    helps: bool = True
+
+
+class Found(NamedTuple):
+    """What an exploration found. `wrong` is a shortest way to a worker that takes a wrong sum."""
+
+    states: int
+    finished: int
+    stuck: int
+    wrong: list[State] | None
+
+
+NOTHING_ADDED: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
+
+
+def first_state(setting: Setting) -> State:
+    """Every worker has just sent its first chunk."""
+    worker = Worker(0, IDLE, (0,), (), (False, False), NOTHING_ADDED)
+    return State((0, 0), (0, 0), False, (worker,) * setting.workers)
+
+
+def explore(setting: Setting, most_states: int = 5_000_000) -> Found:
+    """Visit every reachable state, or stop at the first wrong sum.
+
+    MemoryError beyond `most_states`.
+    """
+    first = first_state(setting)
+    index = {first: 0}
+    states = [first]
+    before: list[list[int]] = [[]]
+    finished = []
+    for here, state in enumerate(states):  # grows on the way
+        if all(worker.chunk == IDLE for worker in state.workers):
+            finished.append(here)
+        for following in successors(state, setting):
+            if following is None:
+                return Found(len(states), len(finished), 0, _way_to(here, states, before))
+            place = index.setdefault(following, len(states))
+            if place == len(states):
+                states.append(following)
+                before.append([])
+            before[place].append(here)
+        if len(states) > most_states:
+            raise MemoryError(f"more than {most_states} states")
+    stuck = len(states) - _count_that_reach(finished, before)
+    return Found(len(states), len(finished), stuck, None)
+
+
+def _way_to(place: int, states: list[State], before: list[list[int]]) -> list[State]:
+    way = [states[place]]
+    while place:
+        place = before[place][0]
+        way.append(states[place])
+    return way[::-1]
+
+
+def _count_that_reach(goals: list[int], before: list[list[int]]) -> int:
+    reached = set(goals)
+    pending = list(goals)
+    while pending:
+        for earlier in before[pending.pop()]:
+            if earlier not in reached:
+                reached.add(earlier)
+                pending.append(earlier)
+    return len(reached)
+
+
+# --- What may happen next -----------------------------------------------------------------
+
+
+def successors(state: State, setting: Setting) -> Iterator[State | None]:
+    """Every state that one step leads to; None where a worker takes a wrong sum."""
+    for place, worker in enumerate(state.workers):
+        if worker.chunk != IDLE and len(worker.up) < setting.up:
+            repeat = worker._replace(up=_put(worker.up, worker.chunk, setting.up, setting))
+            yield _with(state, place, repeat)
+        for packet in _choices(worker.up, setting.reorder):
+            rest = worker._replace(up=_without(worker.up, packet))
+            yield _with(state, place, rest)
+            yield _at_switch(state, place, rest, worker.up[packet], setting)
+        for packet in _choices(worker.down, setting.reorder):
+            rest = worker._replace(down=_without(worker.down, packet))
+            yield _with(state, place, rest)
+            taken = _at_worker(rest, worker.down[packet], setting)
+            yield None if taken is None else _with(state, place, taken)
+    if setting.wipes and not state.wiped:
+        yield _wiped(state)
+
+
+def _choices(link: tuple[Any, ...], reorder: bool) -> Iterator[int]:
+    """Which packets may be next: any, equal ones once; on an ordered link the oldest."""
+    if not reorder:
+        yield from range(min(1, len(link)))
+        return
+    for packet in range(len(link)):
+        if packet == 0 or link[packet] != link[packet - 1]:
+            yield packet
+
+
+def _without(link: tuple[Any, ...], packet: int) -> tuple[Any, ...]:
+    return link[:packet] + link[packet + 1 :]
+
+
+def _put(link: tuple[Any, ...], packet: object, capacity: int, setting: Setting) -> tuple[Any, ...]:
+    """`link` with one packet more; a full link loses it."""
+    if len(link) == capacity:
+        return link
+    longer = (*link, packet)
+    return tuple(sorted(longer)) if setting.reorder else longer
+
+
+def _with(state: State, place: int, worker: Worker) -> State:
+    workers = (*state.workers[:place], worker, *state.workers[place + 1 :])
+    return state._replace(workers=tuple(sorted(workers)))
+
+
+def _wiped(state: State) -> State:
+    workers = (
+        worker._replace(marks=(False, False), added=NOTHING_ADDED) for worker in state.workers
+    )
+    return State((0, 0), (0, 0), True, tuple(sorted(workers)))
+
+
+# --- The protocol -------------------------------------------------------------------------
+
+
+def _at_switch(state: State, place: int, sender: Worker, number: int, setting: Setting) -> State:
+    """The switch takes an update of the worker at `place`, whose record is now `sender`."""
+    workers = [*state.workers[:place], sender, *state.workers[place + 1 :]]
+    here = number % 2
+    bitmap = [
+        sum(worker.marks[in_set] << bit for bit, worker in enumerate(workers)) for in_set in (0, 1)
+    ]
+    count, numbers = list(state.count), list(state.numbers)
+    flags = switch_receive(
+        bitmap,
+        count,
+        numbers,
+        setting.workers,
+        1,
+        here,
+        1 - here,
+        place,
+        number,
+        setting.guard,
+        setting.helps,
+    )
+    if flags & STORE:
+        workers = [_added(worker, here, ()) for worker in workers]
+    if flags & (STORE | ADD):
+        mine = workers[place].added[here]
+        workers[place] = _added(workers[place], here, (*mine, number))
+    answer = None
+    if flags & (COMPLETE | UNICAST):
+        right = all(worker.added[here] == (number,) for worker in workers)
+        answer = (RESULT, number, right)
+    elif flags & CALL_HELP:
+        answer = (HELP, number, True)
+    for bit, worker in enumerate(workers):
+        marks = (bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1))
+        down = worker.down
+        if answer is not None and (bit == place or not flags & UNICAST):
+            down = _put(down, answer, setting.down, setting)
+        workers[bit] = worker._replace(marks=marks, down=down)
+    held = (numbers[0], numbers[1]) if setting.guard else (0, 0)  # the published one has none
+    return State((count[0], count[1]), held, state.wiped, tuple(sorted(workers)))
+
+
+def _added(worker: Worker, here: int, numbers: tuple[int, ...]) -> Worker:
+    added = (numbers, worker.added[1]) if here == 0 else (worker.added[0], numbers)
+    return worker._replace(added=added)
+
+
+def _at_worker(worker: Worker, packet: tuple[str, int, bool], setting: Setting) -> Worker | None:
+    """A worker takes a result or a call for help; None when it takes a wrong sum."""
+    kind, number, right = packet
+    chunk, kept = [worker.chunk], [worker.kept]
+    sets = [(worker.chunk if worker.chunk != IDLE else setting.rounds) % 2]
+    if kind == HELP:
+        asked = worker_helps(kept, kept, sets, 0, number % 2, number)
+        return (
+            worker
+            if asked == IDLE
+            else worker._replace(up=_put(worker.up, asked, setting.up, setting))
+        )
+    done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
+    if done == IDLE:
+        return worker
+    if not right:
+        return None
+    if done + 1 == setting.rounds:
+        return worker._replace(chunk=IDLE, kept=kept[0])
+    return worker._replace(
+        chunk=done + 1, kept=kept[0], up=_put(worker.up, done + 1, setting.up, setting)
+    )
+
+
+# --- By hand ------------------------------------------------------------------------------
+
+
+def main(words: list[str]) -> None:
+    """Explore what the words on the command line say and print what was found."""
+    protocol, workers, rounds, up, down, links, registers = words
+    setting = Setting(
+        int(workers),
+        int(rounds),
+        {"published": False, "guarded": True}[protocol],
+        int(up),
+        int(down),
+        {"fifo": False, "reorder": True}[links],
+        {"keeps": False, "wipes": True}[registers],
+    )
+    found = explore(setting)
+    print(setting)
+    print(f"{found.states} states, {found.finished} finished")
+    if found.wrong is None:
+        print(f"no wrong sum; {found.stuck} states from which nobody can finish")
+        return
+    print("stopped at a wrong sum; the way to it:")
+    for state in found.wrong:
+        print(f"  {state}")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
