@@ -15,7 +15,8 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Self
 
-from innet.errors import InnetError, MissingToolError
+from innet.emulator.tools import require_tools
+from innet.errors import InnetError
 
 _TERMINATE_S = 2.0
 _POLL_S = 0.01
@@ -34,22 +35,17 @@ class Child:
     """
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
+        require_tools(["setpriv"])
         self.name = name
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - stop closes it
         self._stopped = False
-        try:
-            self._process = subprocess.Popen(
-                ["setpriv", "--pdeathsig", "KILL", "--", *command],
-                stdin=subprocess.DEVNULL,
-                stdout=self._log,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-        except FileNotFoundError:
-            self._log.close()
-            raise MissingToolError(
-                "setpriv is not on the PATH; it is part of util-linux (apt install util-linux)"
-            ) from None
+        self._process = subprocess.Popen(
+            ["setpriv", "--pdeathsig", "KILL", "--", *command],
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
 
     @property
     def pid(self) -> int:

@@ -15,7 +15,8 @@ from types import TracebackType
 from typing import Self
 
 from innet.emulator.child import Child, ChildFailedError
-from innet.emulator.places import HostAddress, Place, offload_commands, require_tools
+from innet.emulator.places import HostAddress, Place, offload_commands
+from innet.emulator.tools import require_tools
 from innet.errors import InnetError, MissingToolError
 
 TOOLS = ("unshare", "nsenter", "ip", "ethtool")

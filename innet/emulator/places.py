@@ -1,21 +1,8 @@
 """Where the programs of an emulation run: a place for the switch, and one for each worker."""
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from innet.errors import MissingToolError
-
-# Debian's and Ubuntu's package of each tool.
-PACKAGES = {
-    "setpriv": "util-linux",
-    "unshare": "util-linux",
-    "nsenter": "util-linux",
-    "ip": "iproute2",
-    "tc": "iproute2",
-    "ethtool": "ethtool",
-    "mnexec": "mininet",
-}
 OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro")
 
 
@@ -76,13 +63,3 @@ def offload_commands(interfaces: Sequence[str]) -> list[list[str]]:
     """
     off = [word for feature in OFFLOADS for word in (feature, "off")]
     return [["ethtool", "-K", interface, *off] for interface in interfaces]
-
-
-def require_tools(tools: Sequence[str]) -> None:
-    """Raise MissingToolError, with the packages to install, unless all are on the PATH."""
-    missing = [tool for tool in tools if shutil.which(tool) is None]
-    if missing:
-        packages = sorted({PACKAGES[tool] for tool in missing})
-        raise MissingToolError(
-            f"not on the PATH: {', '.join(missing)} (apt install {' '.join(packages)})"
-        )
