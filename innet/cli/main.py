@@ -25,6 +25,7 @@ COMMANDS = {
     "check": "Validate a scenario and say what it will run.",
     "new": "Write a commented scenario to start from.",
     "schema": "Print the JSON Schema of scenario files, for editors.",
+    "doctor": "Say what the emulator finds here and what is missing.",
 }
 INTERRUPTED = 130
 _CONTEXT = {"help_option_names": ["-h", "--help"]}

@@ -3,7 +3,15 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-OFFLOADS = ("rx", "tx", "sg", "tso", "gso", "gro")
+OFFLOADS = {
+    "rx": "rx-checksumming",
+    "tx": "tx-checksumming",
+    "sg": "scatter-gather",
+    "tso": "tcp-segmentation-offload",
+    "gso": "generic-segmentation-offload",
+    "gro": "generic-receive-offload",
+}
+"""What gets in a software switch's way: ethtool's word to set it, and its word to show it."""
 
 
 @dataclass(frozen=True, slots=True)

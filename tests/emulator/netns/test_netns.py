@@ -86,16 +86,8 @@ def test_offloads_are_off_at_both_ends(star):
                 text=True,
                 check=True,
             ).stdout
-            for feature in (
-                "rx-checksumming",
-                "tx-checksumming",
-                "scatter-gather",
-                "tcp-segmentation-offload",
-                "generic-segmentation-offload",
-                "generic-receive-offload",
-            ):
-                assert f"{feature}: off" in shown
-    assert len(OFFLOADS) == 6
+            for feature in OFFLOADS.values():
+                assert f"\n{feature}: off" in shown
 
 
 def test_workers_have_the_addresses_of_the_scheme(star):
