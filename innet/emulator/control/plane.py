@@ -21,8 +21,10 @@ from innet.emulator.control.entries import (
     OWN_ADDRESSES,
     Action,
     Contents,
+    Groups,
     Installed,
     Key,
+    Rows,
     flood_group,
     host_rows,
     installed_jobs,
@@ -128,8 +130,9 @@ class TablePlane:
         """Forward to hosts that may be in no job, also between subnets by way of `switch`."""
         with self._switch.session() as session:
             contents = session.read()
-            after = {**contents.rows, **host_rows(members, switch, routed=True)}
-            session.write(_changes(contents, _with_flooding(Contents(after, contents.groups))))
+            rows = contents.rows | host_rows(members, switch, routed=True)
+            _start_flooding(rows)
+            session.write(_changes(contents, _with_flood_group(rows, contents.groups)))
 
     def jobs(self) -> list[Job]:
         """The jobs on the switch. ConfigurationError if one is there only in part."""
@@ -158,7 +161,8 @@ class TablePlane:
             rows |= contents.rows
             rows |= host_rows(job.members, job.switch)
             groups |= contents.groups
-        session.write(_changes(before, _with_flooding(Contents(rows, groups))))
+            _start_flooding(rows)
+        session.write(_changes(before, _with_flood_group(rows, groups)))
 
     def _forwarding_of(self, installed: Mapping[int, Installed], number: int) -> set[Key]:
         """The forwarding entries that a job needs and no other one."""
@@ -188,15 +192,16 @@ def _whole(installed: Mapping[int, Installed]) -> Iterator[Job]:
         yield each.job
 
 
-def _with_flooding(contents: Contents) -> Contents:
+def _start_flooding(rows: Rows) -> None:
     """What is for nobody known goes to all hosts, unless the switch was told otherwise."""
-    rows = dict(contents.rows)
     if rows.get(DEFAULT_HOST, DROPPED) == DROPPED:
         rows[DEFAULT_HOST] = FLOODED
-    groups = {**contents.groups, FLOOD_GROUP: flood_group(rows)}
-    if not groups[FLOOD_GROUP]:
-        del groups[FLOOD_GROUP]
-    return Contents(rows, groups)
+
+
+def _with_flood_group(rows: Rows, groups: Groups) -> Contents:
+    replicas = flood_group(rows)
+    others = {number: each for number, each in groups.items() if number != FLOOD_GROUP}
+    return Contents(rows, others | ({FLOOD_GROUP: replicas} if replicas else {}))
 
 
 def _changes(before: Contents, after: Contents) -> list[Change]:
