@@ -133,11 +133,12 @@ class RuntimeClient:
         self._election = p4r.Uint128(low=time.time_ns() // 1000)
         arbitration = p4r.MasterArbitrationUpdate(device_id=self.device, election_id=self._election)
         self._requests.put(p4r.StreamMessageRequest(arbitration=arbitration))
-        stream = self._stub.StreamChannel(iter(self._requests.get, None))
-        late = threading.Timer(DEADLINE_S, stream.cancel)
+        # Kept: gRPC cancels a stream that nobody refers to, and the switch would forget us.
+        self._stream = self._stub.StreamChannel(iter(self._requests.get, None))
+        late = threading.Timer(DEADLINE_S, self._stream.cancel)
         late.start()
         try:
-            answer = next((each for each in stream if each.HasField("arbitration")), None)
+            answer = next((each for each in self._stream if each.HasField("arbitration")), None)
         finally:
             late.cancel()
         if answer is None:
