@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Self
 
+from innet.emulator.settings import End, SocketEnd
 from innet.emulator.sockets import enlarge_buffer
 from innet.wire.headers import ELEMENT_BYTES, MESSAGE_HEAD_BYTES
 
@@ -56,6 +57,24 @@ class LoopbackNetwork:
         )
         return max(1, granted * 3 // 4 // _charged_bytes(elements))
 
+    def worker_end(self, worker: int) -> End:
+        """The worker's sockets."""
+        cable = self.cables[worker]
+        return _end(cable.worker, cable.switch)
+
+    def switch_end(self, worker: int) -> End:
+        """The sockets of the switch's port to a worker."""
+        cable = self.cables[worker]
+        return _end(cable.switch, cable.worker)
+
+    def worker_prefix(self, worker: int) -> Sequence[str]:
+        """Nothing: everything runs right here."""
+        return ()
+
+    def switch_prefix(self) -> Sequence[str]:
+        """Nothing."""
+        return ()
+
     def close(self) -> None:
         """Close all sockets; any number of times."""
         for cable in self.cables:
@@ -71,6 +90,11 @@ class LoopbackNetwork:
         _traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+
+def _end(own: Sequence[socket.socket], other: Sequence[socket.socket]) -> End:
+    pairs = zip(own, addresses(other), strict=True)
+    return End(sockets=tuple(SocketEnd(each.fileno(), *peer) for each, peer in pairs))
 
 
 def addresses(sockets: Sequence[socket.socket]) -> list[tuple[str, int]]:

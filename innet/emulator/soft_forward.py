@@ -2,7 +2,7 @@
 
 The switch answers ARP requests for its jobs' own addresses. Everything else goes by its
 destination MAC address to a worker; what is for nobody known goes out at every other port
-that a worker is at.
+that a worker is at. Before the first job there is nobody, and everything is dropped.
 """
 
 from innet.emulator.jobs import Job
@@ -18,11 +18,13 @@ class Forwarding:
 
     def __init__(self) -> None:
         self._jobs: dict[int, Job] = {}
+        self._floods = False
         self._fill()
 
     def add(self, job: Job) -> None:
         """Know a job's workers and the address it sends to."""
         self._jobs[job.number] = job
+        self._floods = True
         self._fill()
 
     def remove(self, job: Job) -> None:
@@ -42,9 +44,11 @@ class Forwarding:
             answer = self._answer_arp(frame)
             if answer is not None:
                 return [(port, answer)]
-        known = self._hosts.get(frame[:6])
+        known = self._hosts.get(frame[:6]) if len(frame) >= ETHERNET_BYTES else None
         if known is not None:
             return [(known, frame)]
+        if not self._floods:
+            return None
         return [(other, frame) for other in self._ports if other != port]
 
     def _answer_arp(self, frame: bytes) -> bytes | None:

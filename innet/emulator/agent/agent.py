@@ -16,12 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
-from innet.emulator.lane import Lane
-from innet.emulator.messages import message_of, packet_of
-from innet.emulator.paths import Path
-from innet.plan.plan import NodeFault, Plan, Rto
+from innet.emulator.agent.lane import Lane
+from innet.emulator.agent.messages import message_of, packet_of
+from innet.emulator.agent.paths import Path
+from innet.plan.plan import NodeFault, Plan
 from innet.protocol.endpoint import HELP, RESULT, AggregationPacket, CollectiveDone
-from innet.protocol.worker import AggregationWorker, Timeout
+from innet.protocol.machine import Timeout
+from innet.protocol.worker import AggregationWorker
 from innet.tensors.blocks import blocks_of
 from innet.trace.records import LinkRecord, RankRecord
 from innet.wire.dtypes import narrow
@@ -31,22 +32,26 @@ State = Literal["running", "paused", "gone"]
 
 _MS = 10**9
 _LEAST_INITIAL_PS, _LEAST_MINIMUM_PS, _LEAST_MAXIMUM_PS = 200 * _MS, 10 * _MS, 500 * _MS
+_PACKET_PS = 50 * 10**6
+"""About what a switch in software takes for a packet."""
 _UNFINISHED = -1
 
 
-def real_timeout(rto: Rto) -> Timeout:
-    """The timeout for a real clock: an adaptive one starts and stays above a scheduler's pauses.
+def real_timeout(plan: Plan) -> Timeout:
+    """The timeout for a real clock: an adaptive one stays above what the machine needs anyway.
 
-    A fixed one is what the scenario asks for, and stays as it is.
+    As in a simulation, a full window of all workers waits behind itself, here for the switch's
+    processor. A fixed timeout is what the scenario asks for, and stays as it is.
     """
-    if not rto.adaptive:
-        return Timeout(False, rto.initial_ps, rto.minimum_ps, rto.maximum_ps)
-    return Timeout(
-        True,
-        max(rto.initial_ps, _LEAST_INITIAL_PS),
-        max(rto.minimum_ps, _LEAST_MINIMUM_PS),
-        max(rto.maximum_ps, _LEAST_MAXIMUM_PS),
-    )
+    rto, aggregation = plan.rto, plan.aggregation
+    if not rto.adaptive or aggregation is None:
+        return Timeout(rto.adaptive, rto.initial_ps, rto.minimum_ps, rto.maximum_ps)
+    blocks = -(-plan.elements // aggregation.elements_per_packet)
+    loaded_ps = plan.workers * min(blocks, aggregation.slots) * _PACKET_PS
+    initial_ps = max(rto.initial_ps, _LEAST_INITIAL_PS, 3 * loaded_ps)
+    minimum_ps = max(rto.minimum_ps, _LEAST_MINIMUM_PS, 2 * loaded_ps)
+    maximum_ps = max(rto.maximum_ps, _LEAST_MAXIMUM_PS, 2 * initial_ps)
+    return Timeout(True, initial_ps, minimum_ps, maximum_ps)
 
 
 class Agent:
@@ -180,7 +185,7 @@ class Agent:
     # --- inside --------------------------------------------------------------------------------
 
     def _restart_machines(self) -> None:
-        timeout, first = real_timeout(self.plan.rto), self._format.first_number
+        timeout, first = real_timeout(self.plan), self._format.first_number
         self._machines = [
             AggregationWorker(
                 self.worker,

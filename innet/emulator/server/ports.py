@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ipaddress import IPv4Address
 from typing import Protocol
 
-from innet.emulator.paths import SocketAddress
+from innet.emulator.agent.paths import SocketAddress
 from innet.emulator.sockets import BATCH, LARGEST_PACKET, open_interface, receive_frames
 from innet.wire.frames import Address, FrameWriter
 from innet.wire.headers import ETHERNET_BYTES, IPV4_BYTES, UDP_BYTES

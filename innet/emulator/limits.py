@@ -1,0 +1,66 @@
+"""What of a plan an emulation does, does differently, or cannot do."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from innet.emulator.job_checks import MAXIMUM_WORKERS
+from innet.emulator.soft import POOL_SLOTS
+from innet.emulator.targets import Network
+from innet.errors import ConfigurationError
+from innet.plan.plan import Aggregation, Plan
+from innet.units import format_duration
+from innet.wire.headers import SIZE_CODES
+
+
+def aggregation_of(plan: Plan) -> Aggregation:
+    """The plan's in-network aggregation, which is all that can be emulated."""
+    if plan.aggregation is None:
+        raise ConfigurationError(
+            f"only in_network is emulated, not {plan.algorithm}", key="algorithms"
+        )
+    return plan.aggregation
+
+
+def require_emulable(plan: Plan) -> None:
+    """Raise ConfigurationError for what no target can run."""
+    aggregation = aggregation_of(plan)
+    if plan.workers > MAXIMUM_WORKERS:
+        raise ConfigurationError(
+            f"{plan.workers} workers, but the switch's 32-bit marks take up to {MAXIMUM_WORKERS}",
+            key="topology.workers",
+        )
+    if aggregation.elements_per_packet not in SIZE_CODES:
+        raise ConfigurationError(
+            f"{aggregation.elements_per_packet} values a packet are not in the wire format, which "
+            f"has {', '.join(map(str, SIZE_CODES))}",
+            key="packet.elements",
+        )
+
+
+def fitted(plan: Plan, network: Network) -> Plan:
+    """The plan with no more slots than the switch has, and the network's buffers have room for."""
+    aggregation = aggregation_of(plan)
+    window = network.window(aggregation.elements_per_packet)
+    slots = min(aggregation.slots, POOL_SLOTS, POOL_SLOTS if window is None else window)
+    cores = plan.hosts[0].cores
+    if slots < cores:
+        raise ConfigurationError(
+            f"{cores} cores need as many slots, but there is room for {slots} on their way",
+            key="host.cores",
+        )
+    return replace(plan, aggregation=replace(aggregation, slots=slots))
+
+
+def not_enforced(asked: Plan, plan: Plan, network: Network) -> Iterator[str]:
+    """What of the plan that was asked for is not done by `plan` on `network`, in sentences."""
+    yield from network.not_enforced
+    before, after = aggregation_of(asked), aggregation_of(plan)
+    latency = asked.graph.nodes[before.switch].latency_ps
+    if latency:
+        yield f"the switch's latency of {format_duration(latency)} is not enforced"
+    if any(host.send_ps or host.receive_ps for host in asked.hosts):
+        yield "the hosts' cost of a packet is this machine's, not the scenario's"
+    if after.slots < before.slots:
+        yield f"{after.slots} of {before.slots} slots are used: no more packets fit on their way"
+    if asked.rto.adaptive:
+        yield "adaptive timeouts stay above 10 ms, since this machine's clock decides"
