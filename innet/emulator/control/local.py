@@ -49,9 +49,9 @@ class LocalSwitch:
         for table in self.pipeline.tables.values():
             if not table.table.keys:
                 continue
-            name = _short(table.name)
+            name = short_name(table.name)
             for match, action_name, data, _ in table.entries():
-                rows[key(name, **match)] = action(_short(action_name), data)
+                rows[key(name, **match)] = action(short_name(action_name), data)
         rows[DEFAULT_HOST] = self._default()
         groups = {
             number: frozenset((each.port, each.instance) for each in replicas)
@@ -61,7 +61,7 @@ class LocalSwitch:
 
     def _default(self) -> Action:
         name, data = self.pipeline.table(HOSTS).default_action()
-        return action(_short(name), data)
+        return action(short_name(name), data)
 
     def write(self, changes: Sequence[Change]) -> None:
         """Make changes, in order."""
@@ -92,7 +92,7 @@ class LocalSwitch:
     def counters(self) -> Mapping[str, int]:
         """Packets by the last part of the counter's name, summed over its cells."""
         names = self.pipeline.program.counters
-        return {_short(name): sum(self.pipeline.counter(name).packets) for name in names}
+        return {short_name(name): sum(self.pipeline.counter(name).packets) for name in names}
 
 
 class P4Switch(TablePlane):
@@ -105,6 +105,6 @@ class P4Switch(TablePlane):
         super().__init__(self.switch)
 
 
-def _short(name: str) -> str:
-    """The last part of a name, as P4Runtime's aliases have it."""
+def short_name(name: str) -> str:
+    """The last part of a name; P4Runtime's aliases may have more, where it is not unique."""
     return name.rsplit(".", 1)[-1]

@@ -22,7 +22,7 @@ from innet.emulator.control.entries import (
     action,
     key,
 )
-from innet.emulator.control.local import POOL_REGISTER
+from innet.emulator.control.local import POOL_REGISTER, short_name
 from innet.emulator.control.plane import Change, GroupChange, RowChange, TablePlane
 from innet.emulator.control.runtime_client import RuntimeClient, import_finsy
 
@@ -124,7 +124,7 @@ def _plain(value: Any) -> int | tuple[int, int]:  # noqa: ANN401
 
 def _action(entry: Any) -> Action:  # noqa: ANN401
     data = {name: int(value) for name, value in entry.action.args.items()}
-    return action(entry.action.name, data)
+    return action(short_name(entry.action.name), data)
 
 
 def _replica(replica: Any) -> tuple[int, int]:  # noqa: ANN401

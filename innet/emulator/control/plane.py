@@ -170,7 +170,7 @@ class TablePlane:
         for each in installed.values():
             if each.job is not None:
                 chosen = mine if each.number == number else others
-                chosen |= host_rows(each.job.members, each.job.switch).keys()
+                chosen.update(host_rows(each.job.members, each.job.switch))
         return mine - others
 
     def _new_epoch(self, contents: Contents) -> int:

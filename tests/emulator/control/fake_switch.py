@@ -22,6 +22,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.folder = folder
         self.writes = 0
         self.programs = 0
+        self.primary_is_another = False
         self._server = None
         self.lose_everything()
 
@@ -51,7 +52,11 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
     def StreamChannel(self, requests, context):  # noqa: N802
         for request in requests:
             if request.WhichOneof("update") == "arbitration":
-                yield p4r.StreamMessageResponse(arbitration=request.arbitration)
+                answer = p4r.MasterArbitrationUpdate()
+                answer.CopyFrom(request.arbitration)
+                if self.primary_is_another:
+                    answer.status.code = grpc.StatusCode.ALREADY_EXISTS.value[0]
+                yield p4r.StreamMessageResponse(arbitration=answer)
 
     def GetForwardingPipelineConfig(self, request, context):  # noqa: N802
         self._check(request, context, needs_program=True)
@@ -148,15 +153,15 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         table = self.pipeline.tables[info.preamble.name]
         if asked.is_default_action:
             action = self._encoded_action(*table.default_action())
-            entry = p4r.TableEntry(
-                table_id=asked.table_id, action=action, is_default_action=True
-            )
+            entry = p4r.TableEntry(table_id=asked.table_id, action=action, is_default_action=True)
             return [p4r.Entity(table_entry=entry)]
         entities = []
         for match, name, data, _ in table.entries():
             entry = p4r.TableEntry(
                 table_id=asked.table_id,
-                match=[self._encoded_match(field, match[field.name]) for field in info.match_fields],
+                match=[
+                    self._encoded_match(field, match[field.name]) for field in info.match_fields
+                ],
                 action=self._encoded_action(name, data),
             )
             entities.append(p4r.Entity(table_entry=entry))
