@@ -35,8 +35,11 @@ def emulate(
         ),
     ] = Target.p4,
     net: Annotated[
-        Net, typer.Option(help="loopback needs no root; netns: network namespaces.")
-    ] = Net.loopback,
+        Net | None,
+        typer.Option(
+            help="loopback needs no root (the default); netns (the default of bmv2) and mininet do."
+        ),
+    ] = None,
     as_json: Annotated[
         bool, typer.Option("--json", help="Print one JSON object instead of the table.")
     ] = False,
@@ -59,6 +62,7 @@ def emulate(
     from innet.campaign.emulation import EmulationRequest, emulate_scenario
     from innet.cli.output import write_lines, write_note, write_text
     from innet.cli.progress import shown_progress
+    from innet.emulator.targets import default_network
     from innet.errors import InnetError
     from innet.report.emulation import emulation_lines
     from innet.report.results import json_text
@@ -71,7 +75,7 @@ def emulate(
             seed,
             out,
             target.value,
-            net.value,
+            default_network(target.value) if net is None else net.value,
             deadline,
             pcap,
         )

@@ -74,6 +74,10 @@ class Child:
                 raise ChildFailedError(late + self._said())
             time.sleep(_POLL_S)
 
+    def send_signal(self, number: int) -> None:
+        """Send a signal to the program alone; one that has ended does not mind."""
+        os.kill(self.pid, number)
+
     def kill(self) -> None:
         """Kill the program and all it started at once, as a crash would."""
         os.killpg(self.pid, signal.SIGKILL)

@@ -24,7 +24,7 @@ from innet.emulator.limits import aggregation_of, fitted, not_enforced, require_
 from innet.emulator.places import HostAddress, switch_address, worker_address
 from innet.emulator.process import Process, Report, stop_all
 from innet.emulator.settings import AgentSettings
-from innet.emulator.targets import open_network, start_switch
+from innet.emulator.targets import open_network, start_switch, switch_window
 from innet.emulator.watch import Watch
 from innet.plan.plan import Plan
 from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
@@ -86,7 +86,7 @@ class Emulation:
             self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="innet-")))
             self._network = open_network(options.network, plan)
             stack.callback(self._network.close)
-            self.plan = fitted(plan, self._network)
+            self.plan = fitted(plan, self._network, switch_window(options.target))
             self.job = job_of(self.plan)
             self.switch = start_switch(options.target, self._network, self.job)
             stack.callback(lambda: self.switch.close())

@@ -37,11 +37,15 @@ def require_emulable(plan: Plan) -> None:
         )
 
 
-def fitted(plan: Plan, network: Network) -> Plan:
-    """The plan with no more slots than the switch has, and the network's buffers have room for."""
+def fitted(plan: Plan, network: Network, switch_window: int | None) -> Plan:
+    """The plan with no more slots than there are, and than buffers and queues have room for.
+
+    `switch_window` is how many packets for one worker the switch has room for, None for any.
+    """
     aggregation = aggregation_of(plan)
-    window = network.window(aggregation.elements_per_packet)
-    slots = min(aggregation.slots, POOL_SLOTS, POOL_SLOTS if window is None else window)
+    windows = (network.window(aggregation.elements_per_packet), switch_window)
+    room = (POOL_SLOTS if window is None else window for window in windows)
+    slots = min(aggregation.slots, POOL_SLOTS, *room)
     cores = plan.hosts[0].cores
     if slots < cores:
         raise ConfigurationError(

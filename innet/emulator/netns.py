@@ -5,9 +5,7 @@ whatever reason, the kernel removes the namespace and the links in it, so nothin
 behind and no name can clash with anything on the machine.
 """
 
-import json
 import subprocess
-import time
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -15,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from innet.emulator.child import Child, ChildFailedError
-from innet.emulator.places import HostAddress, Place, offload_commands
+from innet.emulator.places import HostAddress, Place, offload_commands, wait_for_carrier
 from innet.emulator.tools import require_tools
 from innet.errors import InnetError, MissingToolError
 
@@ -25,7 +23,6 @@ NOT_ENFORCED = (
     "the links' rate and delay are not enforced: veth pairs are as fast as this machine",
 )
 _HOLD_S = 10.0
-_CARRIER_S = 10.0
 
 
 class NamespaceNetwork:
@@ -51,7 +48,7 @@ class NamespaceNetwork:
             _connect(holders[-1], ports, holders[:-1], addresses)
             for place in (*self.workers, self.switch):
                 _bring_up(place)
-            _wait_for_carrier(self.switch)
+            wait_for_carrier(self.switch)
             self._started = started.pop_all()
 
     def close(self) -> None:
@@ -118,23 +115,8 @@ def _bring_up(place: Place) -> None:
     _run(place.command("ip", "-batch", "-"), "\n".join(lines))
 
 
-def _wait_for_carrier(switch: Place) -> None:
-    """Wait until every port has seen its peer come up: what is sent earlier is lost."""
-    deadline = time.monotonic() + _CARRIER_S
-    while waiting := _ports_without_carrier(switch):
-        if time.monotonic() > deadline:
-            raise InnetError(f"the network cannot be set up: {', '.join(waiting)} stay down")
-        time.sleep(0.01)
-
-
-def _ports_without_carrier(switch: Place) -> list[str]:
-    links = json.loads(_run(switch.command("ip", "-json", "link", "show", "type", "veth")))
-    return [link["ifname"] for link in links if link["operstate"] != "UP"]
-
-
-def _run(command: Sequence[str], text: str = "") -> str:
+def _run(command: Sequence[str], text: str = "") -> None:
     ran = subprocess.run(command, input=text, capture_output=True, text=True, check=False)
     if ran.returncode != 0:
         said = (ran.stderr or ran.stdout).strip()
         raise InnetError(f"the network cannot be set up: {' '.join(command)} said: {said}")
-    return ran.stdout

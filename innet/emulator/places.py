@@ -1,7 +1,12 @@
 """Where the programs of an emulation run: a place for the switch, and one for each worker."""
 
+import json
+import subprocess
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from innet.errors import InnetError
 
 OFFLOADS = {
     "rx": "rx-checksumming",
@@ -12,6 +17,8 @@ OFFLOADS = {
     "gro": "generic-receive-offload",
 }
 """What gets in a software switch's way: ethtool's word to set it, and its word to show it."""
+
+_CARRIER_S = 10.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,3 +78,25 @@ def offload_commands(interfaces: Sequence[str]) -> list[list[str]]:
     """
     off = [word for feature in OFFLOADS for word in (feature, "off")]
     return [["ethtool", "-K", interface, *off] for interface in interfaces]
+
+
+def wait_for_carrier(switch: Place) -> None:
+    """Wait until every port of a switch has seen its peer come up: what is sent earlier is lost.
+
+    Raises InnetError for ports that stay down.
+    """
+    deadline = time.monotonic() + _CARRIER_S
+    while waiting := _without_carrier(switch):
+        if time.monotonic() > deadline:
+            raise InnetError(f"the network does not come up: {', '.join(waiting)} stay down")
+        time.sleep(0.01)
+
+
+def _without_carrier(switch: Place) -> list[str]:
+    shown = subprocess.run(
+        switch.command("ip", "-json", "link", "show", "type", "veth"),
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    return [link["ifname"] for link in json.loads(shown) if link["operstate"] != "UP"]

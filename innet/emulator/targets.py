@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from innet.emulator.jobs import Job
+from innet.emulator.places import Place
 from innet.emulator.settings import End
 from innet.errors import ConfigurationError
 from innet.plan.plan import Plan
@@ -93,6 +94,11 @@ def open_network(name: str, plan: Plan) -> Network:
         from innet.emulator.placed import PlacedNetwork, worker_addresses
 
         return PlacedNetwork(NamespaceNetwork(worker_addresses(plan)))
+    if name == "mininet":
+        from innet.emulator.mininet_network import MininetNetwork, shapes_of
+        from innet.emulator.placed import PlacedNetwork, worker_addresses
+
+        return PlacedNetwork(MininetNetwork(worker_addresses(plan), shapes_of(plan)))
     raise _unknown("--net", name, NETWORKS)
 
 
@@ -105,7 +111,34 @@ def start_switch(target: str, network: Network, job: Job) -> Switch:
         from innet.emulator.python_switch import PythonSwitchProcess
 
         return PythonSwitchProcess(target, network, job)
+    if target == "bmv2":
+        from innet.emulator.bmv2_switch import Bmv2Switch
+
+        return Bmv2Switch(_switch_place(network, len(job.members)), job)
     raise _unknown("--target", target, TARGETS)
+
+
+def default_network(target: str) -> str:
+    """The network for a target when none is asked for: BMv2 needs interfaces, so root."""
+    return "netns" if target == "bmv2" else "loopback"
+
+
+def switch_window(target: str) -> int | None:
+    """How many packets for one worker a switch's queue holds; None: as many as there are."""
+    if target != "bmv2":
+        return None
+    from innet.emulator.bmv2 import queue_packets
+
+    return queue_packets()
+
+
+def _switch_place(network: Network, workers: int) -> Place:
+    """Where a switch that reads interfaces runs."""
+    ends = [network.switch_end(worker).interface for worker in range(workers)]
+    interfaces = tuple(interface for interface in ends if interface is not None)
+    if len(interfaces) < workers:
+        raise ConfigurationError("--target bmv2 reads interfaces: it needs --net netns or mininet")
+    return Place(tuple(network.switch_prefix()), interfaces)
 
 
 def _unknown(option: str, name: str, known: Sequence[str]) -> ConfigurationError:
