@@ -49,7 +49,17 @@ class Combination:
 _NETS: dict[str, tuple[str, ...]] = {
     "loopback": (),
     "netns": ("namespaces", "raw sockets", "veth", "setpriv", "nsenter", "ip", "ethtool"),
-    "mininet": ("namespaces", "raw sockets", "veth", "setpriv", "ethtool", "mininet", "mnexec"),
+    "mininet": (
+        "namespaces",
+        "raw sockets",
+        "veth",
+        "setpriv",
+        "nsenter",
+        "ip",
+        "ethtool",
+        "tc",
+        "mininet",
+    ),
 }
 _TARGETS: dict[str, tuple[str, ...]] = {
     "soft": (),
@@ -107,13 +117,12 @@ def _programs() -> list[Finding]:
         _program("simple_switch_grpc", "--target bmv2"),
         _program("simple_switch_CLI", "windows over 64 slots on BMv2", asked=False),
         _mininet(),
-        _program("mnexec", "--net mininet", asked=False),
-        _program("ip", "--net netns", option="-V"),
+        _program("ip", "--net netns and mininet", option="-V"),
         _program("ethtool", "--net netns and mininet"),
-        _program("nsenter", "--net netns"),
+        _program("nsenter", "--net netns and mininet"),
         _program("unshare", "--net netns"),
         _program("setpriv", "--net netns and mininet"),
-        _program("tc", "innet doctor only", option="-V"),
+        _program("tc", "--net mininet", option="-V"),
     ]
 
 

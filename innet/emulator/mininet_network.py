@@ -22,7 +22,7 @@ from innet.emulator.tools import INSTALL, require_tools
 from innet.errors import InnetError, MissingToolError
 from innet.plan.plan import Plan
 
-TOOLS = ("mnexec", "ip", "ethtool", "tc")
+TOOLS = ("nsenter", "ip", "ethtool", "tc")
 MAXIMUM_RATE_BPS = 10**9
 """Mininet takes no rate above this."""
 
@@ -145,7 +145,7 @@ class MininetNetwork:
 
 
 def _place(node: Mapping[str, Any]) -> Place:
-    return Place(("mnexec", "-a", str(node["pid"])), tuple(node["interfaces"]))
+    return Place(node["pid"], tuple(node["interfaces"]))
 
 
 def _not_enforced(shapes: Sequence[Shape], built: Mapping[str, Any]) -> Iterator[str]:

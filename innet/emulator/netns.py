@@ -41,10 +41,8 @@ class NamespaceNetwork:
         with ExitStack() as started:
             holders = [started.enter_context(_hold()) for _ in range(len(addresses) + 1)]
             ports = tuple(f"port{worker + 1}" for worker in range(len(addresses)))
-            self.switch = Place(_enter(holders[-1]), ports)
-            self.workers = tuple(
-                Place(_enter(holder), (WORKER_INTERFACE,)) for holder in holders[:-1]
-            )
+            self.switch = Place(holders[-1].pid, ports)
+            self.workers = tuple(Place(each.pid, (WORKER_INTERFACE,)) for each in holders[:-1])
             _connect(holders[-1], ports, holders[:-1], addresses)
             for place in (*self.workers, self.switch):
                 _bring_up(place)
@@ -87,10 +85,6 @@ def _namespace(process: str) -> str:
         return str(Path(f"/proc/{process}/ns/net").readlink())
     except OSError:
         return ""
-
-
-def _enter(holder: Child) -> tuple[str, ...]:
-    return ("nsenter", "--net", f"--target={holder.pid}", "--")
 
 
 def _connect(

@@ -1,10 +1,14 @@
 """Where the programs of an emulation run: a place for the switch, and one for each worker."""
 
+import ctypes
 import json
+import os
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import TextIO
 
 from innet.errors import InnetError
 
@@ -19,22 +23,38 @@ OFFLOADS = {
 """What gets in a software switch's way: ethtool's word to set it, and its word to show it."""
 
 _CARRIER_S = 10.0
+_CLONE_NEWNET = 0x40000000
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A network namespace: what to put before a command to run it there, and its interfaces.
+    """The network namespace of process `pid`, and interfaces in it.
 
     A worker has one interface. The switch's are in the order of its ports, from port 1 on:
     port w + 1 leads to worker w.
     """
 
-    prefix: tuple[str, ...]
+    pid: int
     interfaces: tuple[str, ...]
 
+    @property
+    def prefix(self) -> tuple[str, ...]:
+        """What to put before a command to run it here."""
+        return ("nsenter", "--net", f"--target={self.pid}", "--")
+
     def command(self, *arguments: str) -> list[str]:
-        """The command that runs `arguments` in this place."""
+        """The command that runs `arguments` here."""
         return [*self.prefix, *arguments]
+
+    @contextmanager
+    def entered(self) -> Iterator[None]:
+        """Have this thread be here for a while: sockets that it opens belong here for ever."""
+        with open("/proc/thread-self/ns/net") as own, open(f"/proc/{self.pid}/ns/net") as there:
+            _set_namespace(there)
+            try:
+                yield
+            finally:
+                _set_namespace(own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,3 +120,11 @@ def _without_carrier(switch: Place) -> list[str]:
         check=True,
     ).stdout
     return [link["ifname"] for link in json.loads(shown) if link["operstate"] != "UP"]
+
+
+def _set_namespace(namespace: TextIO) -> None:
+    """Python has os.setns since 3.12 only."""
+    if ctypes.CDLL(None, use_errno=True).setns(namespace.fileno(), _CLONE_NEWNET) != 0:
+        raise InnetError(
+            f"a network namespace cannot be entered: {os.strerror(ctypes.get_errno())}"
+        )

@@ -114,7 +114,7 @@ def start_switch(target: str, network: Network, job: Job) -> Switch:
     if target == "bmv2":
         from innet.emulator.bmv2_switch import Bmv2Switch
 
-        return Bmv2Switch(_switch_place(network, len(job.members)), job)
+        return Bmv2Switch(_switch_place(network), job)
     raise _unknown("--target", target, TARGETS)
 
 
@@ -132,13 +132,13 @@ def switch_window(target: str) -> int | None:
     return queue_packets()
 
 
-def _switch_place(network: Network, workers: int) -> Place:
+def _switch_place(network: Network) -> Place:
     """Where a switch that reads interfaces runs."""
-    ends = [network.switch_end(worker).interface for worker in range(workers)]
-    interfaces = tuple(interface for interface in ends if interface is not None)
-    if len(interfaces) < workers:
+    from innet.emulator.placed import PlacedNetwork
+
+    if not isinstance(network, PlacedNetwork):
         raise ConfigurationError("--target bmv2 reads interfaces: it needs --net netns or mininet")
-    return Place(tuple(network.switch_prefix()), interfaces)
+    return network.places.switch
 
 
 def _unknown(option: str, name: str, known: Sequence[str]) -> ConfigurationError:

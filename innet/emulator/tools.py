@@ -14,7 +14,6 @@ INSTALL = {
     "finsy": "pip install 'innet[bmv2]'",
     "scapy": "pip install 'innet[pcap]'",
     "mininet": "apt install mininet",
-    "mnexec": "apt install mininet",
     "setpriv": "apt install util-linux",
     "unshare": "apt install util-linux",
     "nsenter": "apt install util-linux",

@@ -89,12 +89,12 @@ def test_each_combination_names_what_it_lacks():
     assert missing == {
         ("soft", "loopback"): (),
         ("soft", "netns"): ("ip",),
-        ("soft", "mininet"): (),
+        ("soft", "mininet"): ("ip",),
         ("p4", "loopback"): (),
         ("p4", "netns"): ("ip",),
-        ("p4", "mininet"): (),
+        ("p4", "mininet"): ("ip",),
         ("bmv2", "netns"): ("ip", "finsy"),
-        ("bmv2", "mininet"): ("finsy",),
+        ("bmv2", "mininet"): ("ip", "finsy"),
     }
 
 

@@ -107,16 +107,11 @@ def test_nothing_shows_outside_and_nothing_is_left():
     before = namespaces_of_links()
     with NamespaceNetwork([worker_address(0), worker_address(1)]) as network:
         assert namespaces_of_links() == before
-        holders = [holder_of(place) for place in (*network.workers, network.switch)]
+        holders = [place.pid for place in (*network.workers, network.switch)]
         assert all(Path(f"/proc/{pid}").exists() for pid in holders)
     assert not any(Path(f"/proc/{pid}").exists() for pid in holders)
     assert namespaces_of_links() == before
     network.close()
-
-
-def holder_of(place):
-    target = next(word for word in place.prefix if word.startswith("--target="))
-    return int(target.removeprefix("--target="))
 
 
 def test_nothing_is_left_after_innet_was_killed():
@@ -125,13 +120,13 @@ def test_nothing_is_left_after_innet_was_killed():
         from innet.emulator.netns import NamespaceNetwork
         from innet.emulator.places import worker_address
         network = NamespaceNetwork([worker_address(0)])
-        print(*(p.prefix[2] for p in (network.switch, *network.workers)), flush=True)
+        print(*(place.pid for place in (network.switch, *network.workers)), flush=True)
         signal.pause()
     """
     with subprocess.Popen(python(program), stdout=subprocess.PIPE, text=True) as parent:
-        holders = [word.removeprefix("--target=") for word in parent.stdout.readline().split()]
+        holders = [int(word) for word in parent.stdout.readline().split()]
         assert len(holders) == 2
-        descriptors = [os.pidfd_open(int(holder)) for holder in holders]
+        descriptors = [os.pidfd_open(holder) for holder in holders]
         os.kill(parent.pid, signal.SIGKILL)
     for descriptor in descriptors:
         # Readable means that the process has ended.
