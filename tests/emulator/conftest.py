@@ -1,1 +1,1 @@
-"""That there is a conftest here lets all tests below import `packets`."""
+"""That there is a conftest here lets all tests below import `star`."""

@@ -1,8 +1,8 @@
 """Workers around a switch, one port each, that talk to it in frames."""
 
 import numpy as np
-from packets import SWITCH, star_job
 
+from innet.emulator.check.packets import SWITCH, star_job
 from innet.wire.frames import FrameWriter, Message, parse, payload_of
 from innet.wire.headers import MessageType
 

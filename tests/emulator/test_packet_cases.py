@@ -10,9 +10,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from packets import worker_address
 from star import Star, sums
 
+from innet.emulator.check.packets import worker_address
 from innet.emulator.control.local import P4Switch
 from innet.emulator.soft import SoftSwitch
 from innet.wire.frames import FrameWriter

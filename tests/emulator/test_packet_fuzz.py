@@ -1,10 +1,10 @@
 """Random packets: the P4 program does with each what the protocol's switch machine does."""
 
 import pytest
-from packets import PacketMaker, by_port, three_jobs
 
 from innet.emulator.bmv2_json.load import load_program
 from innet.emulator.bmv2_json.pipeline import Pipeline
+from innet.emulator.check.packets import PacketMaker, by_port, three_jobs
 from innet.emulator.control.build import find_build
 from innet.emulator.control.local import P4Switch
 from innet.emulator.soft import SoftSwitch

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from packets import SWITCH, star_job, three_jobs, worker_address
 
+from innet.emulator.check.packets import SWITCH, star_job, three_jobs, worker_address
 from innet.emulator.control.entries import (
     CONTRIBUTORS,
     FLOOD_GROUP,

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from fake_switch import DEVICE, FakeSwitch
-from packets import SWITCH, PacketMaker, by_port, star_job, three_jobs
 
+from innet.emulator.check.packets import SWITCH, PacketMaker, by_port, star_job, three_jobs
 from innet.emulator.control.entries import DEFAULT_HOST, FLOOD_GROUP, installed_jobs
 from innet.emulator.control.local import LocalSwitch
 from innet.emulator.control.p4runtime import RuntimePlane, RuntimeSwitch

@@ -7,7 +7,8 @@ Ethernet header, as every frame on a medium does.
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from innet.emulator.jobs import Job, Member
 from innet.wire.frames import Address, FrameWriter, Message
@@ -27,11 +28,11 @@ def worker_address(number: int) -> Address:
     return Address(mac, bytes([10, 0, number >> 8, number & 0xFF]), 4000 + number)
 
 
-def star_job(number: int, workers: int, elements: int, **changes) -> Job:
-    """A job of workers at ports 1, 2, ..., that has the first slots of the pool."""
+def star_job(number: int, workers: int, elements: int, **changes: Any) -> Job:  # noqa: ANN401
+    """A job of workers at ports 1, 2, ..., that has the first slots; `changes` are its fields."""
     members = tuple(Member(port, worker_address(port)) for port in range(1, workers + 1))
-    given = {"first_slot": 0, "slots": 8, "elements_per_packet": elements, "switch": SWITCH}
-    return Job(number=number, members=members, **{**given, **changes})
+    job = Job(number, members, SWITCH, first_slot=0, slots=8, elements_per_packet=elements)
+    return replace(job, **changes)
 
 
 def three_jobs(elements: int) -> tuple[Job, ...]:
