@@ -2,25 +2,20 @@
 
 Usage: python tests/benchmarks/p4_fuzz.py [--packets N] [--seed S]
 
-For 32, 64 and 256 values a packet: N random packets (see tests/emulator/packets.py) go to both,
-and everything that leaves a port must be the same, byte for byte. Then both take the packets of
-one all-reduce, chunk after chunk in order; packets a second are shown, the median of five
-runs.
-Ends with 1 at the first difference.
+For 32, 64 and 256 values a packet: N random packets (see innet/emulator/check/packets.py) go to
+both, and everything that leaves a port must be the same, byte for byte. Then both take the
+packets of one all-reduce, chunk after chunk in order; packets a second are shown, the median of
+five runs. Ends with 1 at the first difference.
 """
 
 import argparse
 import sys
 import time
-from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "emulator"))
-
-from packets import SWITCH, PacketMaker, by_port, star_job, three_jobs
-
+from innet.emulator.check.packets import SWITCH, PacketMaker, by_port, star_job, three_jobs
 from innet.emulator.control.local import P4Switch
 from innet.emulator.soft import SoftSwitch
 from innet.wire.frames import FrameWriter, Message, payload_of

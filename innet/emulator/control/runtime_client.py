@@ -51,7 +51,7 @@ class RuntimeClient:
         import grpc
         from finsy.proto import p4r_grpc
 
-        options = [("grpc.max_receive_message_length", _MOST_BYTES)]
+        options = [("grpc.max_receive_message_length", _MOST_BYTES), ("grpc.enable_http_proxy", 0)]
         self._channel = grpc.insecure_channel(self.target, options=options)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()
