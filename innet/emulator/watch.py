@@ -5,6 +5,7 @@ import itertools
 import selectors
 from collections.abc import Callable, Iterator, Sequence
 
+from innet.emulator.agent.agent import real_timeout
 from innet.emulator.clock import PS_PER_SECOND, Clock
 from innet.emulator.jobs import Job
 from innet.emulator.process import Process, ProcessFailedError
@@ -159,7 +160,10 @@ class Watch:
         if heard is None or self._heard_before is None:
             return state
         port = self._job.members[state.worker].port
-        unheard = heard.get(port) == self._heard_before.get(port)
+        # A worker that has backed off may be silent for as long as its longest timeout.
+        long_enough = self._deadline_ps // 2 > real_timeout(self._plan).maximum
+        no_news = heard.get(port) == self._heard_before.get(port)
+        unheard = no_news if long_enough else None if heard.get(port) else True
         return WorkerState(
             state.worker, state.is_done, state.trouble, state.waiting, state.silent_ps, unheard
         )

@@ -176,7 +176,6 @@ class Agent:
         messages = self.path.receive()
         if self.state == "gone" or not messages:
             return
-        self.heard_at = now
         for message in messages:
             packet = packet_of(message)
             size = self._format.help_bytes if packet.kind == HELP else self._format.packet_bytes
@@ -233,6 +232,7 @@ class Agent:
 
     def _deliver(self, packet: AggregationPacket) -> None:
         self._received += 1
+        self.heard_at = self._now
         slots = self._core_of_slot
         core = slots[packet.slot] if packet.slot < len(slots) else 0  # which drops what is not its
         machine = self._machines[core]
