@@ -8,8 +8,10 @@ from typing import Any
 
 from innet.campaign.campaign import Progress
 from innet.campaign.execute import WorkInterruptedError
+from innet.campaign.hosts_file import read_hosts
 from innet.campaign.store import build_manifest
 from innet.campaign.values import Values, load_values, wrong_elements
+from innet.emulator.attached import Attachment
 from innet.emulator.emulate import Emulated, Emulation, Options
 from innet.errors import UnfinishedError
 from innet.files import write_whole
@@ -25,6 +27,9 @@ from innet.scenario.schema import Scenario
 from innet.wire.dtypes import ITEMSIZE
 
 ALGORITHM = "in_network"
+ATTACHED = "hosts"
+"""What results call the network of a hosts file."""
+
 CAPTURE = "capture"
 # Columns that only a simulated clock can fill.
 _SIMULATED = (
@@ -40,7 +45,10 @@ _SIMULATED = (
 
 @dataclass(frozen=True, slots=True)
 class EmulationRequest:
-    """What to emulate: a scenario file, keys to override, where run directories go, and how."""
+    """What to emulate: a scenario file, keys to override, where run directories go, and how.
+
+    With a `hosts` file the workers are those hosts, and the switch is the one at `grpc`.
+    """
 
     file: Path
     overrides: tuple[str, ...] = ()
@@ -50,6 +58,9 @@ class EmulationRequest:
     network: str = "loopback"
     deadline_s: float = 30.0
     capture: bool = False
+    hosts: Path | None = None
+    grpc: str = ""
+    device: int = 0
 
     @property
     def all_overrides(self) -> tuple[str, ...]:
@@ -60,7 +71,12 @@ class EmulationRequest:
     def command(self) -> str:
         """The command that does the same again."""
         words = ["innet", "emulate", str(self.file)]
-        words += ["--target", self.target, "--net", self.network]
+        words += ["--target", self.target]
+        if self.hosts is None:
+            words += ["--net", self.network]
+        else:
+            words += ["--hosts", str(self.hosts), "--grpc", self.grpc]
+            words += ["--device-id", str(self.device)]
         for override in self.all_overrides:
             words += ["--set", override]
         return shlex.join(words)
@@ -138,6 +154,7 @@ class _Work:
             self._request.network,
             self._request.deadline_s,
             self._capture_file(number),
+            self._attachment(plan.workers),
         )
 
         def progress(share: float) -> None:
@@ -170,6 +187,12 @@ class _Work:
         parameters = {key: short_parameter(value) for key, value in point.parameters.items()}
         self.workers += [{**parameters, **_measured(row)} for row in worker_rows(plan, trace)]
         self.links += [{**parameters, **_measured(row)} for row in link_rows(plan, trace)]
+
+    def _attachment(self, workers: int) -> Attachment | None:
+        request = self._request
+        if request.hosts is None:
+            return None
+        return Attachment(read_hosts(request.hosts, workers), request.grpc, request.device)
 
     def _capture_file(self, number: int) -> Path | None:
         if not self._request.capture:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from innet.cli.interrupt import end_like_interrupt
-from innet.cli.options import Overrides, Quiet, ScenarioFile
+from innet.cli.options import DEFAULT_GRPC, DeviceId, Grpc, Overrides, Quiet, ScenarioFile
 
 
 class Target(StrEnum):
@@ -53,6 +53,12 @@ def emulate(
     pcap: Annotated[
         bool, typer.Option("--pcap", help="Write all workers' packets to capture.pcapng.")
     ] = False,
+    hosts: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Hosts of your own, and your BMv2 at --grpc."),
+    ] = None,
+    grpc: Grpc = DEFAULT_GRPC,
+    device: DeviceId = 0,
 ) -> None:
     """Run a scenario's in-network all-reduce with real packets, and check every worker's tensor.
 
@@ -62,7 +68,6 @@ def emulate(
     from innet.campaign.emulation import EmulationRequest, emulate_scenario
     from innet.cli.output import write_lines, write_note, write_text
     from innet.cli.progress import shown_progress
-    from innet.emulator.targets import default_network
     from innet.errors import InnetError
     from innet.report.emulation import emulation_lines
     from innet.report.results import json_text
@@ -74,10 +79,13 @@ def emulate(
             tuple(overrides or ()),
             seed,
             out,
-            target.value,
-            default_network(target.value) if net is None else net.value,
+            "bmv2" if hosts is not None else target.value,
+            _network(target, net, hosts),
             deadline,
             pcap,
+            hosts,
+            grpc,
+            device,
         )
         outcome = emulate_scenario(request, report)
     if as_json:
@@ -88,3 +96,15 @@ def emulate(
         write_note(f"wrote {outcome.folder}")
     if outcome.failures:
         raise InnetError("\ninnet: ".join(outcome.failures))
+
+
+def _network(target: Target, net: Net | None, hosts: Path | None) -> str:
+    from innet.campaign.emulation import ATTACHED
+    from innet.emulator.targets import default_network
+    from innet.errors import ConfigurationError
+
+    if hosts is None:
+        return default_network(target.value) if net is None else net.value
+    if net is not None:
+        raise ConfigurationError("--hosts has a network of its own: leave out --net")
+    return ATTACHED

@@ -18,22 +18,19 @@ import numpy as np
 import numpy.typing as npt
 
 from innet.emulator import capture
+from innet.emulator.attached import Attachment
 from innet.emulator.codec import decode
-from innet.emulator.jobs import Job, Member
+from innet.emulator.hosts import Hosts, scheme_hosts
+from innet.emulator.jobs import Job
 from innet.emulator.limits import aggregation_of, fitted, not_enforced, require_emulable
-from innet.emulator.places import HostAddress, switch_address, worker_address
 from innet.emulator.process import Process, Report, stop_all
 from innet.emulator.settings import AgentSettings
 from innet.emulator.targets import open_network, start_switch, switch_window
 from innet.emulator.watch import Watch
 from innet.plan.plan import Plan
 from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
-from innet.wire.frames import Address
-from innet.wire.headers import BASE_PORT
 
 JOB = 1
-WORKER_PORT = 0xBED0
-"""A worker's first UDP port; its cores have the ones that follow."""
 
 _AGENT = "innet.emulator.agent"
 _START_S = 20.0
@@ -46,13 +43,15 @@ Tensors = Sequence[npt.NDArray[Any]]
 class Options:
     """How to emulate. `deadline_s`: after so long without any progress the run is given up.
 
-    `capture`: a pcapng file for what all workers send and receive.
+    `capture`: a pcapng file for what all workers send and receive. `attachment`: use this
+    network and switch, instead of making those of `target` and `network`.
     """
 
     target: str = "p4"
     network: str = "loopback"
     deadline_s: float = 30.0
     capture: Path | None = None
+    attachment: Attachment | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,17 +77,18 @@ class Emulation:
     """
 
     def __init__(self, plan: Plan, tensors: Tensors, options: Options) -> None:
-        require_emulable(plan)
+        require_emulable(plan, options.target)
         self.options = options
         self._asked = plan
         self._stack = ExitStack()
         with ExitStack() as stack:
             self._folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="innet-")))
-            self._network = open_network(options.network, plan)
+            attachment = options.attachment
+            self._network = open_network(options.network, plan, attachment)
             stack.callback(self._network.close)
-            self.plan = fitted(plan, self._network, switch_window(options.target))
-            self.job = job_of(self.plan)
-            self.switch = start_switch(options.target, self._network, self.job)
+            self.plan = fitted(plan, self._network, switch_window(options.target, attachment))
+            self.job = job_of(self.plan, None if attachment is None else attachment.hosts)
+            self.switch = start_switch(options.target, self._network, self.job, attachment)
             stack.callback(lambda: self.switch.close())
             self.workers: list[Process] = []
             stack.callback(lambda: stop_all(self.workers))
@@ -174,30 +174,25 @@ class Emulation:
             capture.merge(parts, self.options.capture)
         notes = list(not_enforced(self._asked, self.plan, self._network))
         if restarts:
-            notes.append(f"the switch ended {restarts} times and was started and filled again")
+            times = "once" if restarts == 1 else f"{restarts} times"
+            notes.append(f"the switch ended {times} and was started and filled again")
         return Emulated(self.plan, trace, _dropped(links, reports, counters), wall_s, tuple(notes))
 
 
-def job_of(plan: Plan) -> Job:
-    """A plan's job with addresses by innet's scheme: worker w is at port w + 1."""
+def job_of(plan: Plan, hosts: Hosts | None = None, number: int = JOB) -> Job:
+    """A plan's job between `hosts`, which have the addresses of innet's scheme by default."""
+    hosts = scheme_hosts(plan.workers) if hosts is None else hosts
     aggregation = aggregation_of(plan)
     return Job(
-        number=JOB,
-        members=tuple(
-            Member(worker + 1, _at(worker_address(worker), WORKER_PORT))
-            for worker in range(plan.workers)
-        ),
-        switch=_at(switch_address(), BASE_PORT),
+        number=number,
+        members=hosts.members,
+        switch=hosts.switch,
         first_slot=0,
         slots=aggregation.slots,
         elements_per_packet=aggregation.elements_per_packet,
         cores=plan.hosts[0].cores,
         guard=aggregation.guard,
     )
-
-
-def _at(host: HostAddress, port: int) -> Address:
-    return Address(host.mac, host.ip, port)
 
 
 def _last_report(process: Process) -> Report:

@@ -5,13 +5,16 @@ is started in that place and is told its job; it may be any program that speaks 
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from innet.emulator.jobs import Job
 from innet.emulator.places import Place
 from innet.emulator.settings import End
 from innet.errors import ConfigurationError
 from innet.plan.plan import Plan
+
+if TYPE_CHECKING:
+    from innet.emulator.attached import Attachment
 
 TARGETS = ("soft", "p4", "bmv2")
 NETWORKS = ("loopback", "netns", "mininet")
@@ -80,11 +83,15 @@ class Switch(Protocol):
         """End it; any number of times."""
 
 
-def open_network(name: str, plan: Plan) -> Network:
-    """The network `name` of NETWORKS for a plan's workers.
+def open_network(name: str, plan: Plan, attachment: "Attachment | None" = None) -> Network:
+    """The network `name` of NETWORKS for a plan's workers, or that of an attachment.
 
     Raises MissingToolError where a tool or right for it is missing.
     """
+    if attachment is not None:
+        from innet.emulator.attached import AttachedNetwork
+
+        return AttachedNetwork(attachment.hosts)
     if name == "loopback":
         from innet.emulator.loopback import LoopbackNetwork
 
@@ -102,11 +109,18 @@ def open_network(name: str, plan: Plan) -> Network:
     raise _unknown("--net", name, NETWORKS)
 
 
-def start_switch(target: str, network: Network, job: Job) -> Switch:
+def start_switch(
+    target: str, network: Network, job: Job, attachment: "Attachment | None" = None
+) -> Switch:
     """A switch of the kind `target` of TARGETS, started where the network has its place.
 
-    Raises MissingToolError where a tool for it is missing.
+    With an attachment it is the switch of that, which runs already. Raises MissingToolError
+    where a tool for it is missing.
     """
+    if attachment is not None:
+        from innet.emulator.attached import AttachedSwitch
+
+        return AttachedSwitch(attachment, job)
     if target in ("soft", "p4"):
         from innet.emulator.python_switch import PythonSwitchProcess
 
@@ -123,8 +137,10 @@ def default_network(target: str) -> str:
     return "netns" if target == "bmv2" else "loopback"
 
 
-def switch_window(target: str) -> int | None:
+def switch_window(target: str, attachment: "Attachment | None" = None) -> int | None:
     """How many packets for one worker a switch's queue holds; None: as many as there are."""
+    if attachment is not None:
+        return attachment.hosts.queue_packets
     if target != "bmv2":
         return None
     from innet.emulator.bmv2 import queue_packets
