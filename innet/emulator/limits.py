@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import replace
 
+from innet.emulator.control.build import find_build
 from innet.emulator.job_checks import MAXIMUM_WORKERS
 from innet.emulator.soft import POOL_SLOTS
 from innet.emulator.targets import Network
@@ -21,8 +22,8 @@ def aggregation_of(plan: Plan) -> Aggregation:
     return plan.aggregation
 
 
-def require_emulable(plan: Plan) -> None:
-    """Raise ConfigurationError for what no target can run."""
+def require_emulable(plan: Plan, target: str) -> None:
+    """Raise ConfigurationError for what the target cannot run."""
     aggregation = aggregation_of(plan)
     if plan.workers > MAXIMUM_WORKERS:
         raise ConfigurationError(
@@ -35,6 +36,8 @@ def require_emulable(plan: Plan) -> None:
             f"has {', '.join(map(str, SIZE_CODES))}",
             key="packet.elements",
         )
+    if target != "soft":
+        find_build(aggregation.elements_per_packet)
 
 
 def fitted(plan: Plan, network: Network, switch_window: int | None) -> Plan:
