@@ -147,7 +147,11 @@ FIXED = (Entry((5,), 2, (), 0),)
             lambda t: t.insert({"k0": 1}, "forward", {"port": 512, "mac": 0}),
             "cannot give 512 to 'port', which has 9 bits",
         ),
-        (table("exact", entries=FIXED), lambda t: fill(t, (1,)), "has entries that the program fixes"),
+        (
+            table("exact", entries=FIXED),
+            lambda t: fill(t, (1,)),
+            "has entries that the program fixes",
+        ),
         (
             table("exact", default_fixed=True),
             lambda t: t.set_default("drop", {}),
