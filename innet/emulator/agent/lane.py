@@ -31,6 +31,7 @@ class Lane(Generic[T]):
         self._loss = threshold(plan.graph.links[link].loss)
         self._key = stream_key(plan.seed, link, LOSS)
         self._faults = LinkFaults(plan, link)
+        self._is_plain = self._loss == 0 and not self._faults
         self._held: list[tuple[int, int, T]] = []
         self._ordinals = itertools.count()
         self._held_until = 0
@@ -39,13 +40,10 @@ class Lane(Generic[T]):
         """Take a packet with the protocol's kind and sequence number, sent at `now`."""
         self.packets += 1
         self.bytes += medium_bytes
-        lost = self._loss > 0 and draw(self._key, self.packets) < self._loss
-        if not self._faults:
-            if lost:
-                self.lost += 1
-            else:
-                self._deliver(packet)
+        if self._is_plain:
+            self._deliver(packet)
             return
+        lost = self._loss > 0 and draw(self._key, self.packets) < self._loss
         fate = self._faults.meet(kind, number, now)  # the faults count lost packets too
         if lost or fate.drop:
             self.lost += 1

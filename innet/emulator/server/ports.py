@@ -14,10 +14,9 @@ from typing import Protocol
 from innet.emulator.agent.paths import SocketAddress
 from innet.emulator.sockets import BATCH, LARGEST_PACKET, open_interface, receive_frames
 from innet.wire.frames import Address, FrameWriter
-from innet.wire.headers import ETHERNET_BYTES, IPV4_BYTES, UDP_BYTES
+from innet.wire.headers import ETHERNET_BYTES, IPV4_BYTES, MESSAGE_START
 
 _IP_ENDS = ETHERNET_BYTES + IPV4_BYTES
-_MESSAGE_START = _IP_ENDS + UDP_BYTES
 _UNKNOWN_MAC = bytes.fromhex("020000000000")
 
 
@@ -123,7 +122,7 @@ class UdpPort:
             self.not_sent += 1
             return
         try:
-            self._sockets[core].sendto(frame[_MESSAGE_START:], self._peers[core])
+            self._sockets[core].sendto(frame[MESSAGE_START:], self._peers[core])
         except OSError:
             self.not_sent += 1
 

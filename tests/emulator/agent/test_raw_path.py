@@ -50,8 +50,11 @@ far.send(down(3, target=OWN._replace(ip=bytes(4))))
 far.send(down(4)[:60])
 far.send(down(5)[:40] + b"\\x12\\x34" + down(5)[42:])       # a wrong UDP checksum
 far.send(b"\\xff" * 12 + b"\\x08\\x06" + bytes(46))         # ARP
+far.send(down(7))                                           # headers that are known by now
+far.send(down(8)[:42] + b"\\x30" + down(8)[43:])            # but another type
+far.send(down(9) + bytes(3))                                # or padded
 far.send(down(6, SWITCH._replace(port=0xBEE1), OWN._replace(port=0xBED1)))
-taken = all_of(path.receive, 2)
+taken = all_of(path.receive, 4)
 dropped = {name: count for name, count in path.dropped.items()}
 print(json.dumps({
     "numbers": [each.message.number for each in parsed],
@@ -92,7 +95,7 @@ def test_own_frames_are_not_taken(seen):
 
 
 def test_only_the_switchs_frames_to_this_worker_are_taken(seen):
-    assert seen["taken"] == [1, 6]
+    assert seen["taken"] == [1, 7, 9, 6]
 
 
 def test_others_are_counted_by_reason(seen):
@@ -100,4 +103,5 @@ def test_others_are_counted_by_reason(seen):
     assert dropped["foreign"] == 2
     assert dropped["length_mismatch"] == 1
     assert dropped["bad_udp_checksum"] == 1
+    assert dropped["bad_message_type"] == 1
     assert dropped["not_ipv4"] >= 1
