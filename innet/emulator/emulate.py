@@ -33,8 +33,8 @@ from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
 JOB = 1
 
 _AGENT = "innet.emulator.agent"
-_START_S = 20.0
-_FINISH_S = 5.0
+_START_S = 60.0
+_FINISH_S = 20.0
 
 Tensors = Sequence[npt.NDArray[Any]]
 

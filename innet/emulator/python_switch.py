@@ -8,9 +8,9 @@ from innet.emulator.process import Process, Report
 from innet.emulator.settings import PortSettings, SwitchSettings
 from innet.emulator.targets import Network
 
-_START_S = 20.0
-_INSTALL_S = 20.0
-_ANSWER_S = 2.0
+_START_S = 60.0
+_ANSWER_S = 20.0
+_HEARD_S = 2.0
 _NAMES = {"soft": "the switch (soft)", "p4": "the switch (p4)"}
 _MODULE = "innet.emulator.server"
 
@@ -42,7 +42,7 @@ class PythonSwitchProcess:
 
     def install(self, job: Job) -> None:
         """Add the job."""
-        self.process.ask("add", "done", _INSTALL_S, job=job)
+        self.process.ask("add", "done", _ANSWER_S, job=job)
 
     def ending(self) -> str | None:
         """How its process ended by itself; None while it runs."""
@@ -79,7 +79,7 @@ class PythonSwitchProcess:
 
     def heard(self) -> Mapping[int, int]:
         """Packets that came in by port, since it was started last."""
-        return dict(self._ask("counters")["heard"])
+        return dict(self.process.ask("counters", "done", _HEARD_S)["heard"])
 
     def close(self) -> None:
         """End it."""
