@@ -155,9 +155,9 @@ with Emulation(plan, tensors_of(plan), Options("soft")) as emulation:
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT])
-def test_nothing_stays_when_innet_is_killed(number):
+def test_no_process_stays_when_innet_is_killed(number, tmp_path):
     here = str(Path(__file__).parent)
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "TMPDIR": str(tmp_path)}
     parent = subprocess.Popen(
         [sys.executable, "-c", KILLED.format(here=here)],
         stdout=subprocess.PIPE,
