@@ -84,6 +84,7 @@ class Agent:
         self._down: Lane[AggregationPacket] = Lane(plan, down[0], self._deliver)
         self._now = 0
         self._sent = self._received = self._results = 0
+        self._is_overdue = False
         self._retired: list[AggregationWorker] = []
         self._restart_machines()
         self._schedule: list[tuple[int, int, Callable[[], None]]] = []
@@ -206,9 +207,11 @@ class Agent:
         )
 
     def _begin(self) -> None:
-        """Start the collective on all cores, unless the worker has gone by now."""
-        if self.state == "gone":
+        """Start the collective on all cores; a worker that cannot now does so when it is back."""
+        if self.state != "running":
+            self._is_overdue = True
             return
+        self._is_overdue = False
         for core, (machine, part) in enumerate(zip(self._machines, self._blocks, strict=True)):
             elements = part.result.size
             blocks = -(-elements // self._format.elements_per_packet)
@@ -257,8 +260,11 @@ class Agent:
             self._at(back, self._come_back)
 
     def _become(self, state: State) -> None:
-        if self.state != "gone":
-            self.state = state
+        if self.state == "gone":
+            return
+        self.state = state
+        if self._is_overdue:
+            self._begin()
 
     def _vanish(self) -> None:
         self.state = "gone"
@@ -271,7 +277,8 @@ class Agent:
         self.finish_ps = _UNFINISHED
         self._retired += self._machines
         self._restart_machines()
-        self._begin()
+        if self._now >= self._host.start_ps:
+            self._begin()
 
 
 def _chunks(elements: int, k: int, slots: int, exponent_round: bool) -> int:

@@ -179,6 +179,17 @@ def test_a_restart_begins_again_with_its_first_chunk():
     assert agent.record().packets_sent == 7
 
 
+@pytest.mark.parametrize("verb", ["pause", "restart"])
+@pytest.mark.parametrize(("at", "back"), [(10, 15), (10, 50)])
+def test_a_worker_that_is_away_starts_once_when_it_can(verb, at, back):
+    fault = f"{{{verb}: {{node: 0, at: {at} ms, for: {back - at} ms}}}}"
+    agent, path = make("workers.0.start=30 ms", f"faults=[{fault}]")
+    for now in (at, 20, 30, 50):
+        agent.on_time(now * MS)
+        assert bool(path.sent) == (now >= max(back, 30))
+    assert path.numbers() == [0, 1]
+
+
 def test_losses_up_and_down_are_counted_on_the_right_link():
     faults = "[{drop: {from: 0, to: switch, packet: 1}}, {drop: {from: switch, to: 0, packet: 1}}]"
     agent, path = make(f"faults={faults}")
