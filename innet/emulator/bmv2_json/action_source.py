@@ -6,8 +6,9 @@ from itertools import pairwise
 from innet.emulator.bmv2_json.context import Context
 from innet.emulator.bmv2_json.flow import Block, Go, write_graph
 from innet.emulator.bmv2_json.lanes import LANE, Run, Vector, walk
-from innet.emulator.bmv2_json.primitives import JUMPS, write_cell, write_primitive
+from innet.emulator.bmv2_json.primitives import write_cell, write_primitive
 from innet.emulator.bmv2_json.program import (
+    JUMPS,
     Action,
     Constant,
     Expression,

@@ -63,8 +63,8 @@ def fit(code: Code, width: int, signed: bool = False) -> str:
 class ExpressionSource:
     """Makes source of expressions, given the names of local variables.
 
-    `variables` has the local variable of each field, and of each header its name + "$valid$";
-    fields that are read are noted in `read`. `stack_counts` has the counters of stacks.
+    `variables` gives the variable of a field, `valid` that of a header's validity;
+    `stack_counts` has those that count the elements of stacks.
     """
 
     def __init__(

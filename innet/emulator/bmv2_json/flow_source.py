@@ -41,9 +41,7 @@ def _table(context: Context, table: Table) -> Block:
 def _fixed(context: Context, table: Table) -> Block:
     """A table that only calls an action, as p4c makes of a call or a statement."""
     target = (
-        table.after_miss
-        if table.after_action is None
-        else (table.after_action[table.default.action])
+        table.after_miss if table.after_action is None else table.after_action[table.default.action]
     )
 
     def write(go: Go) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 
 from innet.emulator.bmv2_json.program import (
+    JUMPS,
     Argument,
     Constant,
     Expression,
@@ -92,6 +93,7 @@ def _vector(program: Program, header: Header) -> Vector | None:
 
 
 def _runs(program: Program, header: Header, primitives: Sequence[Primitive]) -> Iterator[Run]:
+    targets = {each.arguments[-1] for each in primitives if each.op in JUMPS}
     start = 0
     while start < len(primitives):
         run = next(
@@ -102,7 +104,7 @@ def _runs(program: Program, header: Header, primitives: Sequence[Primitive]) -> 
             ),
             None,
         )
-        if run is None:
+        if run is None or any(Constant(start + place) in targets for place in range(1, run.length)):
             start += 1
         else:
             yield run

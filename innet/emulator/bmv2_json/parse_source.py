@@ -9,8 +9,9 @@ from innet.emulator.bmv2_json.context import Context
 from innet.emulator.bmv2_json.flow import Block, Go, write_graph
 from innet.emulator.bmv2_json.lanes import walk
 from innet.emulator.bmv2_json.layout import unpack_source
-from innet.emulator.bmv2_json.primitives import JUMPS, store, write_primitive
+from innet.emulator.bmv2_json.primitives import store, write_primitive
 from innet.emulator.bmv2_json.program import (
+    JUMPS,
     Advance,
     Extract,
     ExtractNext,

@@ -6,6 +6,7 @@ from innet.emulator.bmv2_json.calculations import calculation_source
 from innet.emulator.bmv2_json.context import DROP_PORT, STANDARD, Context
 from innet.emulator.bmv2_json.expressions import Code, fit
 from innet.emulator.bmv2_json.program import (
+    JUMPS,
     Argument,
     Constant,
     ElementField,
@@ -20,8 +21,6 @@ from innet.emulator.bmv2_json.program import (
 from innet.emulator.bmv2_json.refuse import unsupported
 
 Write = Callable[[Context, Primitive], None]
-
-JUMPS = ("_jump", "_jump_if_zero")
 
 
 def write_primitive(context: Context, primitive: Primitive) -> None:

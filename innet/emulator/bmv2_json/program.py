@@ -171,6 +171,10 @@ class Values:
 Argument = Expression | Reference | Text | Values
 
 
+JUMPS = ("_jump", "_jump_if_zero")
+"""Primitives that go on at the primitive whose place in the action is their last argument."""
+
+
 @dataclass(frozen=True, slots=True)
 class Primitive:
     """One step of an action. `where` names the action and, if known, the line of P4."""

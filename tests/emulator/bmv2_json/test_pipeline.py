@@ -164,6 +164,12 @@ def _another_operator(program):
             primitive["parameters"][1]["value"]["value"]["left"]["value"]["op"] = ">>"
 
 
+def _a_jump_into_them(program):
+    primitives = _aggregate_action(program, "add")["primitives"]
+    jump = next(each for each in primitives if each["op"] == "_jump")
+    jump["parameters"][0]["value"] = "0x0b"
+
+
 def _another_width(program):
     for array in program["register_arrays"]:
         if array["name"].endswith("value_1F"):
@@ -184,6 +190,7 @@ def _a_temporary_is_used_elsewhere(program):
         _lanes_out_of_order,
         _one_lane_differs,
         _another_operator,
+        _a_jump_into_them,
         _another_width,
         _a_temporary_is_used_elsewhere,
     ],
