@@ -25,3 +25,4 @@ HostsFile = Annotated[
     ),
 ]
 DEFAULT_GRPC = "127.0.0.1:9559"
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the text.")]

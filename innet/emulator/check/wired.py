@@ -76,11 +76,6 @@ class WiredSwitch:
         head = _BROADCAST + _MARKER_MAC + _ARP_REQUEST
         return head + _MARKER_MAC + serial + bytes(6) + self._switch.ip
 
-    def close(self) -> None:
-        """Close the sockets."""
-        for each in self._sockets.values():
-            each.close()
-
 
 def open_far_ends(workers: Sequence[Place]) -> dict[int, socket.socket]:
     """Open the interfaces at the far ends of a switch's ports 1, 2, ..."""

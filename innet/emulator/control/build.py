@@ -1,4 +1,4 @@
-"""Where the compiled P4 program is: p4/build beside the package, or inside it once installed."""
+"""Where the P4 program is: p4/ beside the package, or inside it once installed."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ import innet
 from innet.errors import ConfigurationError, MissingToolError
 
 _PACKAGE = Path(innet.__file__).parent
-_FOLDERS = (_PACKAGE / "p4build", _PACKAGE.parent / "p4" / "build")
+_FOLDERS = (_PACKAGE / "p4", _PACKAGE.parent / "p4")
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +19,17 @@ class Build:
     p4info: Path
 
 
+def program_folder() -> Path:
+    """The folder with the P4 program's source. MissingToolError if it is nowhere."""
+    for folder in _FOLDERS:
+        if (folder / "build" / "provenance.json").is_file():
+            return folder
+    raise MissingToolError(f"the P4 program is not in {' or '.join(map(str, _FOLDERS))}")
+
+
 def build_folder() -> Path:
     """The folder with what p4c made of the program. MissingToolError if it is nowhere."""
-    for folder in _FOLDERS:
-        if (folder / "provenance.json").is_file():
-            return folder
-    raise MissingToolError(f"the compiled P4 program is not in {' or '.join(map(str, _FOLDERS))}")
+    return program_folder() / "build"
 
 
 def find_build(elements: int) -> Build:

@@ -41,6 +41,11 @@ class RuntimeSwitch:
         self.slots = _pool_slots(build)
         self._schema = import_finsy().P4Schema(build.p4info, build.json)
 
+    @property
+    def cookie(self) -> int:
+        """What marks the program on a switch that has it."""
+        return int(self._schema.p4cookie)
+
     def load(self) -> None:
         """Put the program on the switch, also if it has it; its tables are empty afterwards."""
         with self._client as client:
@@ -50,7 +55,7 @@ class RuntimeSwitch:
     def session(self) -> Iterator["RuntimeSession"]:
         """Connect; a switch that has no program, or another one, gets ours."""
         with self._client as client:
-            if client.cookie() != self._schema.p4cookie:
+            if client.cookie() != self.cookie:
                 client.set_program(self._schema.get_pipeline_config())
             version = import_finsy().P4RuntimeVersion.parse(client.version())
             self._schema.set_p4runtime_version(version)

@@ -1,0 +1,89 @@
+"""The switches that packets can be tried on, each with both sides in one object."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from socket import socket
+
+from innet.emulator.bmv2 import Bmv2
+from innet.emulator.check.compare import Switch
+from innet.emulator.check.wired import WiredSwitch, open_far_ends
+from innet.emulator.control.local import P4Switch
+from innet.emulator.control.p4runtime import RuntimePlane
+from innet.emulator.jobs import Job
+from innet.emulator.netns import NamespaceNetwork
+from innet.emulator.places import worker_address
+from innet.emulator.sockets import open_interface
+from innet.emulator.soft import SoftSwitch
+from innet.errors import ConfigurationError
+
+PORTS = 5
+"""Random packets come in at ports 1 to 5."""
+
+
+class RealSwitch:
+    """A switch behind interfaces that a control plane fills. It is tried with jobs only."""
+
+    def __init__(self, plane: RuntimePlane, sockets: Mapping[int, socket]) -> None:
+        self._plane = plane
+        self._sockets = sockets
+        self._wired: WiredSwitch | None = None
+        self._ports: set[int] = set()
+        self.load = plane.load
+        self.remove = plane.remove
+        self.counters = plane.counters
+
+    def add(self, job: Job) -> None:
+        """Install a job; broadcasts reach its workers from then on."""
+        self._plane.add(job)
+        self._ports |= {member.port for member in job.members}
+        self._wired = WiredSwitch(self._sockets, self._ports, job.switch)
+
+    def process(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
+        """Send a frame in, and return what comes out."""
+        assert self._wired is not None, "without a job no marker would come back"
+        return self._wired.process(port, frame)
+
+
+@contextmanager
+def python_switch(target: str, elements: int) -> Iterator[Switch]:
+    """The soft switch, or the P4 program in Python."""
+    yield SoftSwitch(elements) if target == "soft" else P4Switch(elements)
+
+
+@contextmanager
+def own_bmv2(elements: int) -> Iterator[Switch]:
+    """BMv2 in a network that is made for it, and removed."""
+    addresses = [worker_address(number) for number in range(PORTS)]
+    with (
+        NamespaceNetwork(addresses) as network,
+        Bmv2(network.switch) as bmv2,
+        _closed_in_the_end(open_far_ends(network.workers)) as sockets,
+    ):
+        yield RealSwitch(RuntimePlane(bmv2.target, elements, bmv2.device), sockets)
+
+
+@contextmanager
+def running_bmv2(
+    elements: int, target: str, device: int, interfaces: Sequence[str]
+) -> Iterator[Switch]:
+    """A running BMv2; `interfaces` are the far ends of its ports 1 to 5."""
+    if len(interfaces) != PORTS:
+        raise ConfigurationError(
+            f"{len(interfaces)} interfaces were given; name the far ends of ports 1 to {PORTS}"
+        )
+    plane = RuntimePlane(target, elements, device)
+    with ExitStack() as opened:
+        ends = [opened.enter_context(open_interface(name)) for name in interfaces]
+        try:
+            yield RealSwitch(plane, dict(enumerate(ends, start=1)))
+        finally:
+            plane.load()
+
+
+@contextmanager
+def _closed_in_the_end(sockets: Mapping[int, socket]) -> Iterator[Mapping[int, socket]]:
+    try:
+        yield sockets
+    finally:
+        for each in sockets.values():
+            each.close()
