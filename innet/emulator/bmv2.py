@@ -69,6 +69,10 @@ class Bmv2:
         """Raise ChildFailedError, with what the switch wrote last, if it has ended."""
         self._child.require_running()
 
+    def output(self) -> str:
+        """The end of what the switch has written."""
+        return self._child.output()
+
     def kill(self) -> None:
         """End the switch at once, as a crash would."""
         self._child.kill()

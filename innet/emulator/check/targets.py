@@ -26,21 +26,34 @@ class RealSwitch:
     def __init__(self, plane: RuntimePlane, sockets: Mapping[int, socket]) -> None:
         self._plane = plane
         self._sockets = sockets
-        self._wired: WiredSwitch | None = None
-        self._ports: set[int] = set()
-        self.load = plane.load
-        self.remove = plane.remove
+        self._jobs: dict[int, Job] = {}
         self.counters = plane.counters
 
+    def load(self) -> None:
+        """Be as new."""
+        self._plane.load()
+        self._jobs.clear()
+
     def add(self, job: Job) -> None:
-        """Install a job; broadcasts reach its workers from then on."""
+        """Install a job."""
         self._plane.add(job)
-        self._ports |= {member.port for member in job.members}
-        self._wired = WiredSwitch(self._sockets, self._ports, job.switch)
+        self._jobs[job.number] = job
+        ports = {member.port for each in self._jobs.values() for member in each.members}
+        self._wired = WiredSwitch(self._sockets, ports, job.switch)
+
+    def remove(self, number: int) -> None:
+        """Take a job away."""
+        self._plane.remove(number)
+        self._jobs.pop(number, None)
+
+    def wipe(self) -> None:
+        """Have all jobs lose their state: P4Runtime cannot empty registers (see `controlled`)."""
+        for job in self._jobs.values():
+            self._plane.remove(job.number)
+            self._plane.add(job)
 
     def process(self, port: int, frame: bytes) -> list[tuple[int, bytes]]:
         """Send a frame in, and return what comes out."""
-        assert self._wired is not None, "without a job no marker would come back"
         return self._wired.process(port, frame)
 
 
@@ -51,9 +64,9 @@ def python_switch(target: str, elements: int) -> Iterator[Switch]:
 
 
 @contextmanager
-def own_bmv2(elements: int) -> Iterator[Switch]:
+def own_bmv2(elements: int, ports: int = PORTS) -> Iterator[Switch]:
     """BMv2 in a network that is made for it, and removed."""
-    addresses = [worker_address(number) for number in range(PORTS)]
+    addresses = [worker_address(number) for number in range(ports)]
     with (
         NamespaceNetwork(addresses) as network,
         Bmv2(network.switch) as bmv2,

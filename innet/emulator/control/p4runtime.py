@@ -49,17 +49,24 @@ class RuntimeSwitch:
     def load(self) -> None:
         """Put the program on the switch, also if it has it; its tables are empty afterwards."""
         with self._client as client:
-            client.set_program(self._schema.get_pipeline_config())
+            self._set_program(client, client.cookie())
 
     @contextmanager
     def session(self) -> Iterator["RuntimeSession"]:
         """Connect; a switch that has no program, or another one, gets ours."""
         with self._client as client:
-            if client.cookie() != self.cookie:
-                client.set_program(self._schema.get_pipeline_config())
+            cookie = client.cookie()
+            if cookie != self.cookie:
+                self._set_program(client, cookie)
             version = import_finsy().P4RuntimeVersion.parse(client.version())
             self._schema.set_p4runtime_version(version)
             yield RuntimeSession(client, self._schema)
+
+    def _set_program(self, client: RuntimeClient, cookie: int | None) -> None:
+        """Exchange the program. BMv2 would keep the copies of the old one's multicast groups."""
+        if cookie is not None:
+            RuntimeSession(client, self._schema).delete_groups()
+        client.set_program(self._schema.get_pipeline_config())
 
 
 class RuntimeSession:
@@ -78,10 +85,16 @@ class RuntimeSession:
             rows[_key(entry)] = _action(entry)
         for entry in self._read([finsy.P4TableEntry(HOSTS, is_default_action=True)]):
             rows[DEFAULT_HOST] = _action(entry)
-        groups: Groups = {}
-        for group in self._read([finsy.P4MulticastGroupEntry()]):
-            groups[group.multicast_group_id] = frozenset(map(_replica, group.replicas))
-        return Contents(rows, groups)
+        return Contents(rows, self._groups())
+
+    def delete_groups(self) -> None:
+        """Delete all multicast groups."""
+        groups = self._groups()
+        self.write([GroupChange("delete", number, groups[number]) for number in groups])
+
+    def _groups(self) -> Groups:
+        found = self._read([import_finsy().P4MulticastGroupEntry()])
+        return {each.multicast_group_id: frozenset(map(_replica, each.replicas)) for each in found}
 
     def write(self, changes: Sequence[Change]) -> None:
         """Make changes, in order."""

@@ -22,6 +22,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.folder = folder
         self.writes = 0
         self.programs = 0
+        self.groups_left = 0
+        """Multicast groups that were there when a program was exchanged: BMv2 keeps their copies."""
         self.primary_is_another = False
         self._server = None
         self.lose_everything()
@@ -67,6 +69,8 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         program = self.folder / f"program{self.programs}.json"
         program.write_bytes(request.config.p4_device_config)
         self.programs += 1
+        if self.pipeline is not None:
+            self.groups_left += len(self.pipeline.groups)
         self._config = request.config
         self.pipeline = Pipeline.load(program)
         info = request.config.p4info

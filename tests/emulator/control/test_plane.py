@@ -208,6 +208,20 @@ def test_loading_empties_the_switch(place, plane):
     assert place.pipeline().groups == {}
 
 
+def test_no_multicast_group_is_left_when_the_program_is_exchanged(tmp_path):
+    remote = Remote(tmp_path)
+    try:
+        plane = TablePlane(remote.connect())
+        plane.add(star_job(1, 2, 32))
+        plane.load()
+        plane.add(star_job(1, 2, 32))
+        TablePlane(RuntimeSwitch(remote.target, DEVICE, 64)).add(star_job(1, 2, 64))
+    finally:
+        remote.fake.stop()
+    assert remote.fake.programs == 3
+    assert remote.fake.groups_left == 0
+
+
 def test_hosts_in_no_job_are_reached_and_kept(place, plane):
     hosts = star_job(0, 4, 32).members[2:]
     plane.connect(hosts, SWITCH)
