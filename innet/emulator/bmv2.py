@@ -45,7 +45,7 @@ class Bmv2:
 
     def __init__(self, place: Place) -> None:
         require_tools([PROGRAM])
-        self._place = place
+        self.place = place
         self.queue_packets = queue_packets()
         self.device = secrets.randbelow(2**31 - 1) + 1
         with ExitStack() as started:
@@ -96,7 +96,7 @@ class Bmv2:
 
     def _start(self) -> Child:
         self._socket.unlink(missing_ok=True)
-        child = Child(f"the switch ({PROGRAM})", self._place.command(*self._arguments()))
+        child = Child(f"the switch ({PROGRAM})", self.place.command(*self._arguments()))
         try:
             child.wait_until(self._is_listening, _START_S)
             self._set_queues(child)
@@ -106,7 +106,7 @@ class Bmv2:
         return child
 
     def _arguments(self) -> list[str]:
-        ports = enumerate(self._place.interfaces, start=1)
+        ports = enumerate(self.place.interfaces, start=1)
         interfaces = [word for port, name in ports for word in ("-i", f"{port}@{name}")]
         options = ["--no-p4", "--device-id", str(self.device), "--log-level", "off"]
         options += ["--thrift-port", str(_THRIFT_PORT)]
@@ -122,7 +122,7 @@ class Bmv2:
         if self.queue_packets == DEFAULT_QUEUE_PACKETS:
             return
         wanted = f"set_queue_depth {self.queue_packets}\n"
-        command = self._place.command(COMMAND_LINE, "--thrift-port", str(_THRIFT_PORT))
+        command = self.place.command(COMMAND_LINE, "--thrift-port", str(_THRIFT_PORT))
 
         def was_set() -> bool:
             ran = subprocess.run(command, input=wanted, capture_output=True, text=True, check=False)

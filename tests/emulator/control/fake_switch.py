@@ -23,7 +23,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.writes = 0
         self.programs = 0
         self.groups_left = 0
-        """Multicast groups that were there when a program was exchanged: BMv2 keeps their copies."""
+        """Multicast groups that an exchange of programs left behind; BMv2 would go on copying."""
         self.primary_is_another = False
         self._server = None
         self.lose_everything()
