@@ -10,7 +10,7 @@ import select
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -79,7 +79,7 @@ class MininetNetwork:
             stdout=subprocess.PIPE,
             stderr=self._errors,
             start_new_session=True,
-            text=True,
+            bufsize=0,
         )
         with ExitStack() as started:
             started.callback(self.close)
@@ -115,10 +115,10 @@ class MininetNetwork:
         }
         assert self._script.stdin is not None
         assert self._script.stdout is not None
-        self._script.stdin.write(json.dumps(wanted) + "\n")
-        self._script.stdin.flush()
+        with suppress(BrokenPipeError):  # one that has ended says nothing either
+            self._script.stdin.write(json.dumps(wanted).encode() + b"\n")
         ready, _, _ = select.select([self._script.stdout], [], [], _BUILD_S)
-        line = self._script.stdout.readline() if ready else ""
+        line = self._script.stdout.readline() if ready else b""
         if not line:
             raise InnetError(f"Mininet built no network: {self._last_words()}")
         built = json.loads(line)
