@@ -22,10 +22,10 @@ from innet.emulator.attached import Attachment
 from innet.emulator.codec import decode
 from innet.emulator.hosts import Hosts, scheme_hosts
 from innet.emulator.jobs import Job
-from innet.emulator.limits import aggregation_of, fitted, not_enforced, require_emulable
+from innet.emulator.limits import aggregation_of, fitted, not_enforced, patient, require_emulable
 from innet.emulator.process import Process, Report, stop_all
 from innet.emulator.settings import AgentSettings
-from innet.emulator.targets import open_network, start_switch, switch_window
+from innet.emulator.targets import open_network, packet_ps, start_switch, switch_window
 from innet.emulator.watch import Watch
 from innet.plan.plan import Plan
 from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
@@ -86,7 +86,7 @@ class Emulation:
             attachment = options.attachment
             self._network = open_network(options.network, plan, attachment)
             stack.callback(self._network.close)
-            self.plan = fitted(plan, self._network, switch_window(options.target, attachment))
+            self.plan = self._prepared(plan)
             self.job = job_of(self.plan, None if attachment is None else attachment.hosts)
             self.switch = start_switch(options.target, self._network, self.job, attachment)
             stack.callback(lambda: self.switch.close())
@@ -128,6 +128,13 @@ class Emulation:
         self.close()
 
     # --- the beginning -----------------------------------------------------------------------
+
+    def _prepared(self, plan: Plan) -> Plan:
+        """The plan as it can be run here."""
+        target = self.options.target
+        window = switch_window(target, self.options.attachment)
+        expected = packet_ps(target, aggregation_of(plan).elements_per_packet)
+        return patient(fitted(plan, self._network, window), expected)
 
     def _start_worker(self, worker: int, tensor: npt.NDArray[Any]) -> Process:
         np.save(self._path("tensor", worker), tensor, allow_pickle=False)

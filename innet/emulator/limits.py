@@ -58,6 +58,26 @@ def fitted(plan: Plan, network: Network, switch_window: int | None) -> Plan:
     return replace(plan, aggregation=replace(aggregation, slots=slots))
 
 
+def patient(plan: Plan, packet_ps: int) -> Plan:
+    """The plan with adaptive timeouts that wait for a switch that takes `packet_ps` a packet.
+
+    A packet may wait behind the windows of all workers, though the first ones are answered soon,
+    so the timeout must not adapt to those alone. A fixed timeout stays as it is.
+    """
+    if not plan.rto.adaptive:
+        return plan
+    aggregation = aggregation_of(plan)
+    blocks = -(-plan.elements // aggregation.elements_per_packet)
+    loaded_ps = plan.workers * min(blocks, aggregation.slots) * packet_ps
+    rto = replace(
+        plan.rto,
+        initial_ps=max(plan.rto.initial_ps, 2 * loaded_ps),
+        minimum_ps=max(plan.rto.minimum_ps, loaded_ps),
+        maximum_ps=max(plan.rto.maximum_ps, 4 * loaded_ps),
+    )
+    return replace(plan, rto=rto)
+
+
 def not_enforced(asked: Plan, plan: Plan, network: Network) -> Iterator[str]:
     """What of the plan that was asked for is not done by `plan` on `network`, in sentences."""
     yield from network.not_enforced

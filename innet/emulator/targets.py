@@ -148,6 +148,15 @@ def switch_window(target: str, attachment: "Attachment | None" = None) -> int | 
     return queue_packets()
 
 
+def packet_ps(target: str, elements: int) -> int:
+    """About what a switch takes for a packet of `elements` values, beyond what agents expect."""
+    if target != "bmv2":
+        return 0
+    from innet.emulator.bmv2 import packet_ps
+
+    return packet_ps(elements)
+
+
 def _switch_place(network: Network) -> Place:
     """Where a switch that reads interfaces runs."""
     from innet.emulator.placed import PlacedNetwork
