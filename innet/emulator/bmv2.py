@@ -69,6 +69,10 @@ class Bmv2:
         """Raise ChildFailedError, with what the switch wrote last, if it has ended."""
         self._child.require_running()
 
+    def require_at_work(self) -> None:
+        """Raise ChildFailedError if the switch has ended or is stopped."""
+        self._child.require_at_work()
+
     def output(self) -> str:
         """The end of what the switch has written."""
         return self._child.output()

@@ -50,7 +50,8 @@ class Bmv2Switch(ControlledSwitch):
         super().resume()
 
     def heard(self) -> Mapping[int, int]:
-        """Frames that its interfaces took in, by port."""
+        """Frames that its interfaces took in, by port. ChildFailedError if it does nothing."""
+        self.process.require_at_work()
         shown = subprocess.run(
             self._place.command("ip", "-json", "-statistics", "link", "show"),
             capture_output=True,

@@ -1,8 +1,9 @@
 """Programs that innet starts: each in a process group of its own, and never left behind.
 
 A child gets SIGKILL from the kernel when the thread that started it ends, so nothing stays
-even after innet itself was killed. Children are ended by their own process group, never by
-name; a child that has ended is not reaped before that, so its group cannot be another's.
+even after innet itself was killed; `Child` waits until that is set up. Children are ended by
+their own process group, never by name; a child that has ended is not reaped before that, so
+its group cannot be another's.
 """
 
 import os
@@ -12,14 +13,17 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from innet.emulator.tools import require_tools
 from innet.errors import InnetError
 
+_BINDER = ["setpriv", "--pdeathsig", "KILL", "--"]
 _TERMINATE_S = 2.0
 _POLL_S = 0.01
+_LOOK_S = 0.001
 _LAST_BYTES = 2000
 
 
@@ -35,17 +39,18 @@ class Child:
     """
 
     def __init__(self, name: str, command: Sequence[str]) -> None:
-        require_tools(["setpriv"])
+        require_tools(_BINDER[:1])
         self.name = name
         self._log = tempfile.TemporaryFile()  # noqa: SIM115 - stop closes it
         self._stopped = False
         self._process = subprocess.Popen(
-            ["setpriv", "--pdeathsig", "KILL", "--", *command],
+            [*_BINDER, *command],
             stdin=subprocess.DEVNULL,
             stdout=self._log,
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
+        self._wait_for_program()
 
     @property
     def pid(self) -> int:
@@ -63,6 +68,13 @@ class Child:
         status = self._status(os.WNOHANG)
         if status is not None:
             raise ChildFailedError(f"{self.name} {_ending(status)}{self._said()}")
+
+    def require_at_work(self) -> None:
+        """Raise ChildFailedError if the program has ended, or was stopped by a signal."""
+        self.require_running()
+        state = Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        if state in "Tt":
+            raise ChildFailedError(f"{self.name} is stopped")
 
     def wait_until(self, is_ready: Callable[[], bool], seconds: float) -> None:
         """Wait until `is_ready()`. Raises ChildFailedError if the child ends or takes longer."""
@@ -104,6 +116,11 @@ class Child:
         start = max(0, size - _LAST_BYTES)
         return os.pread(self._log.fileno(), _LAST_BYTES, start).decode(errors="replace")
 
+    def _wait_for_program(self) -> None:
+        """Wait until the child is bound to end with this process, and runs the program."""
+        while self.is_running() and _command(self.pid)[: len(_BINDER)] == _BINDER:
+            time.sleep(_LOOK_S)
+
     def _said(self) -> str:
         output = self.output().strip()
         return f"; it wrote:\n{output}" if output else ""
@@ -122,6 +139,10 @@ class Child:
         _traceback: TracebackType | None,
     ) -> None:
         self.stop()
+
+
+def _command(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_text().split("\0")
 
 
 def _ending(status: "os.waitid_result") -> str:

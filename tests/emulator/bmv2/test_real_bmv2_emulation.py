@@ -119,6 +119,17 @@ def test_a_worker_that_is_killed_is_named():
     assert "the contribution of worker 1 is missing" in str(raised.value)
 
 
+def test_a_switch_that_stops_is_named_after_the_deadline():
+    with pytest.raises(UnfinishedError) as raised:
+        run(
+            plan_of(LONG, THREE),
+            deadline_s=2.0,
+            on_progress=lambda emulation: emulation.switch.pause(),
+        )
+    assert "nothing has moved for 2 s" in str(raised.value)
+    assert "the switch (simple_switch_grpc) is stopped" in str(raised.value)
+
+
 def test_faults_of_the_switch_are_survived():
     faults = "[{pause: {node: switch, at: 20 ms, for: 100 ms}}, "
     faults += "{restart: {node: switch, at: 300 ms, for: 50 ms}}]"

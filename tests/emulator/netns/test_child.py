@@ -53,6 +53,20 @@ def test_a_crash_names_the_signal():
             child.require_running()
 
 
+def test_one_that_is_stopped_runs_but_is_not_at_work():
+    with Child("the helper", ["sleep", "infinity"]) as child:
+        child.wait_until(lambda: b"sleep" in command_of(child), 10)
+        child.require_at_work()
+        child.send_signal(signal.SIGSTOP)
+        with pytest.raises(ChildFailedError, match=r"^the helper is stopped$"):
+            child.wait_until(lambda: child.require_at_work() is not None, 10)
+        child.require_running()
+
+
+def command_of(child):
+    return Path(f"/proc/{child.pid}/cmdline").read_bytes()
+
+
 def test_one_that_is_never_ready_is_reported():
     with (
         Child("the helper", ["sleep", "infinity"]) as child,
