@@ -158,4 +158,4 @@ def queue_packets() -> int:
 
 def packet_ps(elements: int) -> int:
     """About what BMv2 takes for a packet of `elements` values, built with its log messages."""
-    return (200 + 5 * elements) * 10**6
+    return (150 + 2 * elements) * 10**6
