@@ -4,7 +4,8 @@ After docs/simple_switch.md and targets/simple_switch of p4lang/behavioral-model
 standard metadata, and after ingress it resubmits, replicates, drops or sends, in this order.
 A copy starts egress from what ingress left, so what egress changes is set back before each.
 Copies do not inherit a call to recirculate or truncate. A resubmitted or recirculated packet
-has lost all metadata, also its ingress port, but for what a list of fields names.
+has lost all metadata, also its ingress port, but for what a list of fields names. Its passes
+follow each other here, while BMv2 may take other packets in between.
 """
 
 from collections.abc import Set

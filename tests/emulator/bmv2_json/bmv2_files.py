@@ -44,9 +44,9 @@ def read_packets(path):
 class FileSwitch:
     """BMv2 that takes packets (port, frame) from files and writes what it sends to files."""
 
-    def __init__(self, folder, packets):
+    def __init__(self, folder, ports, packets):
         self._folder = folder
-        self._ports = sorted({port for port, _ in packets})
+        self._ports = ports
         for port in self._ports:
             mine = [(place, frame) for place, (at, frame) in enumerate(packets) if at == port]
             write_packets(folder / f"{port}_in.pcap", mine)
