@@ -73,7 +73,7 @@ def p4_deploy(
     """
     from innet.campaign.deployment import deploy_scenario
     from innet.cli.output import write_text
-    from innet.report.deployment import job_text
+    from innet.emulator.deploy_text import job_text
 
     place = (grpc, device)
     told = deploy_scenario(scenario, overrides or (), place, hosts, job, first_slot, remove)
@@ -136,7 +136,7 @@ def p4_status(grpc: Grpc = DEFAULT_GRPC, device: DeviceId = 0, as_json: AsJson =
     """Show the jobs of a running BMv2 and what it has counted."""
     from innet.cli.output import write_text
     from innet.emulator.deploy import read_status
-    from innet.report.deployment import status_json, status_text
+    from innet.emulator.deploy_text import status_json, status_text
 
     found = read_status(grpc, device)
     write_text((status_json if as_json else status_text)(found))
