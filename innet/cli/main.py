@@ -19,12 +19,27 @@ from innet.errors import ConfigurationError, InnetError
 # Name -> what `innet --help` says. A command is the function of its name in innet.cli.<name>.
 COMMANDS = {
     "run": "Run a scenario and compare its algorithms.",
+    "emulate": "Run a scenario's in-network all-reduce with real packets.",
     "plot": "Draw what was swept, or bars, from run directories.",
     "compare": "Say what changed between two run directories.",
     "explain": "Say what limited each run and what would help.",
     "check": "Validate a scenario and say what it will run.",
     "new": "Write a commented scenario to start from.",
     "schema": "Print the JSON Schema of scenario files, for editors.",
+    "doctor": "Say what the emulator finds here and what is missing.",
+}
+# A group of commands -> what `innet --help` says, and its commands likewise. A command is the
+# function <group>_<name> of innet.cli.<group>.
+GROUPS = {
+    "p4": (
+        "Compile, deploy and test the P4 program.",
+        {
+            "compile": "Compile the P4 program with p4c.",
+            "deploy": "Put the program and a scenario's job on a running BMv2.",
+            "test": "Try random packets on a switch.",
+            "status": "Show the jobs and counters of a running BMv2.",
+        },
+    ),
 }
 INTERRUPTED = 130
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
@@ -61,9 +76,23 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for name, told in COMMANDS.items():
-        command = _guarded(name) if name in arguments else _not_loaded
-        app.command(name, help=told, context_settings=_CONTEXT)(command)
+        function = (name, name) if name in arguments else None
+        _add_command(app, name, told, function)
+    for group, (told, commands) in GROUPS.items():
+        part = typer.Typer(
+            help=told, no_args_is_help=True, rich_markup_mode=None, context_settings=_CONTEXT
+        )
+        for name, told_of_command in commands.items():
+            function = (group, f"{group}_{name}") if group in arguments else None
+            _add_command(part, name, told_of_command, function)
+        app.add_typer(part, name=group)
     return app
+
+
+def _add_command(app: typer.Typer, name: str, told: str, function: tuple[str, str] | None) -> None:
+    """Add a command; `function` is the module below innet.cli and the name to load it by."""
+    command = _not_loaded if function is None else _guarded(*function)
+    app.command(name, help=told, context_settings=_CONTEXT)(command)
 
 
 def _options(
@@ -89,9 +118,9 @@ def _not_loaded() -> None:
     """Stand for a command that the command line does not name."""
 
 
-def _guarded(name: str) -> Callable[..., None]:
+def _guarded(module: str, name: str) -> Callable[..., None]:
     """Return a command that reports its errors itself: Typer would exit with 1 on Ctrl-C."""
-    command: Callable[..., None] = getattr(import_module(f"innet.cli.{name}"), name)
+    command: Callable[..., None] = getattr(import_module(f"innet.cli.{module}"), name)
 
     @wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:  # noqa: ANN401

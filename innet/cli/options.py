@@ -12,3 +12,17 @@ Overrides = Annotated[
 ]
 RunFolder = Annotated[Path, typer.Argument(metavar="RUN", help="Run directory of innet run.")]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress, no notes on stderr.")]
+Grpc = Annotated[
+    str, typer.Option("--grpc", metavar="ADDRESS", help="P4Runtime address of a running BMv2.")
+]
+DeviceId = Annotated[int, typer.Option("--device-id", help="The device id that BMv2 was given.")]
+HostsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--hosts",
+        metavar="FILE",
+        help="Hosts file: addresses and ports that are not by innet's scheme.",
+    ),
+]
+DEFAULT_GRPC = "127.0.0.1:9559"
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the text.")]

@@ -1,12 +1,12 @@
 """`innet run`: run a scenario and compare its algorithms."""
 
-import signal
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
+from innet.cli.interrupt import end_like_interrupt
 from innet.cli.options import Overrides, Quiet, ScenarioFile
 
 
@@ -45,7 +45,7 @@ def run(
     from innet.report.results import json_text
     from innet.report.table import table_lines
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_like_interrupt()
     with shown_progress(quiet) as report:
         request = Request(scenario, tuple(overrides or ()), seed, out, plots)
         outcome = execute(request, report)
@@ -58,8 +58,3 @@ def run(
             write_note(f"wrote {file}")
     if outcome.failures:
         raise InnetError("\ninnet: ".join(outcome.failures))
-
-
-def _interrupt(_number: int, _frame: object) -> NoReturn:
-    """End like Ctrl-C, so that a batch system's signal does not lose finished work."""
-    raise KeyboardInterrupt

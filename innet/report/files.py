@@ -43,12 +43,13 @@ def write_run(
     Raises ConfigurationError when a file cannot be written.
     """
     write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
-    write_whole(folder / "workers.csv", _csv_text(workers).encode())
-    write_whole(folder / "links.csv", _csv_text(links).encode())
+    write_whole(folder / "workers.csv", csv_text(workers).encode())
+    write_whole(folder / "links.csv", csv_text(links).encode())
     write_whole(folder / "manifest.json", json_text(manifest).encode())
 
 
-def _csv_text(rows: Sequence[Row]) -> str:
+def csv_text(rows: Sequence[Row]) -> str:
+    """Write rows with the same columns as CSV, with a line of heads; nothing for no rows."""
     text = io.StringIO()
     if rows:
         writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")

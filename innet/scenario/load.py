@@ -35,7 +35,7 @@ def load_scenario(path: Path, overrides: Sequence[str] = ()) -> Scenario:
     Raises ConfigurationError with every problem found, one a line, each with the file and line
     (or the option), the key and what is allowed.
     """
-    return parse_scenario(_read_text(path), str(path), overrides, path.parent)
+    return parse_scenario(read_text(path), str(path), overrides, path.parent)
 
 
 def parse_scenario(
@@ -62,7 +62,8 @@ def expand(scenario: Scenario) -> tuple[Point, ...]:
     return tuple(_points(scenario))
 
 
-def _read_text(path: Path) -> str:
+def read_text(path: Path) -> str:
+    """Return a file's text. ConfigurationError, with the file, if it cannot be read."""
     try:
         return path.read_text(encoding="utf-8")
     except FileNotFoundError:

@@ -30,6 +30,7 @@ from innet.wire.headers import (
     IPV4_BYTES,
     MESSAGE_HEAD,
     MESSAGE_HEAD_BYTES,
+    MESSAGE_START,
     MINIMUM_FRAME_BYTES,
     PORT_MASK,
     PROTOCOL_UDP,
@@ -49,7 +50,6 @@ Buffer = bytes | bytearray | memoryview
 _TYPES = {int(kind): kind for kind in MessageType}
 _IP_START = ETHERNET_BYTES
 _UDP_START = ETHERNET_BYTES + IPV4_BYTES
-_MESSAGE_START = _UDP_START + UDP_BYTES
 _ASKS_HELP_BIT = 0x08
 _SIZE_MASK = 0x07
 _UNUSED_POOL_BIT = 0x4000
@@ -202,15 +202,17 @@ class FrameWriter:
 
     def pack(self, message: Message) -> bytes:
         """The frame without FCS, padded to the shortest Ethernet frame."""
-        body = pack_message(message)
+        return self.wrap(pack_message(message)).ljust(MINIMUM_FRAME_BYTES - FCS_BYTES, b"\0")
+
+    def wrap(self, body: bytes) -> bytes:
+        """The frame around any UDP payload, neither checked nor padded."""
         head = self._heads.get(len(body))
         if head is None:
             head = self._heads[len(body)] = self._head(len(body))
         if self._with_udp_checksum:
             checksum = internet_checksum(_pseudo_header(head) + head[_UDP_START:] + body)
             head = head[:-2] + (checksum or 0xFFFF).to_bytes(2, "big")
-        frame = head + body
-        return frame.ljust(MINIMUM_FRAME_BYTES - FCS_BYTES, b"\0")
+        return head + body
 
     def _head(self, length: int) -> bytes:
         """Ethernet, IPv4 and UDP before `length` bytes, UDP's checksum 0."""
@@ -240,7 +242,7 @@ class FrameWriter:
             second_exponent=0,
         )
         checksum = internet_checksum(raw.pack()[_IP_START:_UDP_START])
-        return raw._replace(ip_checksum=checksum).pack()[:_MESSAGE_START]
+        return raw._replace(ip_checksum=checksum).pack()[:MESSAGE_START]
 
 
 def pack(frame: Frame, *, with_udp_checksum: bool = False) -> bytes:
@@ -262,19 +264,19 @@ def parse(data: Buffer, *, to_switch: bool = True, sizes: Collection[int] = ALL_
     if length < ETHERNET_BYTES:
         raise FrameError(DropReason.TOO_SHORT)
     _check_ip(view, raw)
-    if length < _MESSAGE_START:
+    if length < MESSAGE_START:
         raise FrameError(DropReason.TOO_SHORT)
     if (raw.target_port if to_switch else raw.source_port) & PORT_MASK != BASE_PORT:
         raise FrameError(DropReason.WRONG_PORT)
     end = _IP_START + raw.total_length
-    if not _MESSAGE_START <= end <= length or raw.udp_length != raw.total_length - IPV4_BYTES:
+    if not MESSAGE_START <= end <= length or raw.udp_length != raw.total_length - IPV4_BYTES:
         raise FrameError(DropReason.LENGTH_MISMATCH)
     if raw.udp_checksum and internet_checksum(_pseudo_header(view) + bytes(view[_UDP_START:end])):
         raise FrameError(DropReason.BAD_UDP_CHECKSUM)
     return Frame(
         Address(raw.source_mac, raw.source_ip, raw.source_port),
         Address(raw.target_mac, raw.target_ip, raw.target_port),
-        parse_message(view[_MESSAGE_START:end], sizes),
+        parse_message(view[MESSAGE_START:end], sizes),
     )
 
 
@@ -300,21 +302,30 @@ def _pseudo_header(data: bytes | memoryview) -> bytes:
     return bytes(data[_IP_START + 12 : _UDP_START]) + bytes((0, PROTOCOL_UDP)) + length
 
 
+_CHECKED = (
+    "elements",
+    "job",
+    "number",
+    "slot",
+    "pool_set",
+    "exponent",
+    "second_exponent",
+    "payload",
+)
+
+
 def _require_fields(message: Message) -> None:
     size = ELEMENT_BYTES * message.elements if message.type is MessageType.UPDATE else 0
-    wrong = [
-        name
-        for name, fits in (
-            ("elements", message.elements in SIZE_CODES),
-            ("job", 0 <= message.job <= 0xFF),
-            ("number", 0 <= message.number <= 0xFFFFFFFF),
-            ("slot", 0 <= message.slot <= SLOT_MASK),
-            ("pool_set", message.pool_set in (0, 1)),
-            ("exponent", -128 <= message.exponent <= 127),
-            ("second_exponent", -128 <= message.second_exponent <= 127),
-            ("payload", len(message.payload) == size),
-        )
-        if not fits
-    ]
-    if wrong:
+    fits = (
+        message.elements in SIZE_CODES,
+        0 <= message.job <= 0xFF,
+        0 <= message.number <= 0xFFFFFFFF,
+        0 <= message.slot <= SLOT_MASK,
+        message.pool_set in (0, 1),
+        -128 <= message.exponent <= 127,
+        -128 <= message.second_exponent <= 127,
+        len(message.payload) == size,
+    )
+    if not all(fits):
+        wrong = [name for name, fit in zip(_CHECKED, fits, strict=True) if not fit]
         raise ValueError(f"{', '.join(wrong)}: out of range in {message._replace(payload=b'')}")

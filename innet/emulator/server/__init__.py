@@ -1,0 +1,1 @@
+"""A Python switch: a data plane behind ports, and the process that runs it."""

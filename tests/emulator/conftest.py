@@ -1,0 +1,1 @@
+"""That there is a conftest here lets all tests below import `star`."""
