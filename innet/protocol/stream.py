@@ -298,7 +298,6 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
 
     def _acknowledged(self, packet: StreamPacket, now: int) -> None:
         stream = self._stream_to[packet.source]
-        before = self._base[stream]
         if self.go_back_n:
             news = stream_ack_go_back_n(
                 self._state,
@@ -324,7 +323,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             self._progress(stream, packet, now)
         else:
             self.stale += 1
-        if news or packet.gap or self._base[stream] != before:
+        if news or packet.gap:
             self._pump(stream, now)
             self._advance(self._queue_of(packet.source), now)
 

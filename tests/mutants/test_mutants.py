@@ -136,8 +136,8 @@ MUTANTS = [
     Mutant(
         "a wrapping job id written",
         "wire/frames.py",
-        '("job", 0 <= message.job <= 0xFF)',
-        '("job", True)',
+        "        0 <= message.job <= 0xFF,\n",
+        "        True,\n",
         ("wire/test_frames.py::test_fields_that_do_not_fit_are_named",),
     ),
     Mutant(

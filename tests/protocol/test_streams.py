@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
-from stream_net import StreamNet
+from stream_net import FIXED_TIMEOUT, StreamNet
 
-from innet.protocol.stream import ACK, DATA
+from innet.protocol.machine import Timeout
+from innet.protocol.stream import ACK, DATA, StreamEndpoint
 from innet.protocol.stream_transitions import (
     ACKED,
     IN_FLIGHT,
@@ -90,6 +91,67 @@ def test_streams_know_nothing_of_each_other(go_back_n):
 
 
 @BOTH
+@pytest.mark.parametrize("in_turn", [False, True])
+def test_messages_to_different_ranks_leave_together_or_in_turn(go_back_n, in_turn):
+    net = StreamNet(3, 1, 2, go_back_n, in_turn=in_turn)
+    net.send(0, 1, 0, letters("abc"))
+    sent = [packet.number for packet in net.send(0, 2, 1, letters("xy"))]
+    assert sent == ([] if in_turn else [0, 1])
+    net.deliver((0, 1))
+    (third, *others) = net.deliver((1, 0))
+    assert (third.destination, third.number) == (1, 2)
+    assert [packet.destination for packet in others] == ([2, 2] if in_turn else [])
+    net.settle()
+    assert sorted(arrived(net)) == [(1, 0, 0, "abc"), (2, 0, 1, "xy")]
+
+
+def test_an_endpoint_sends_to_all_at_once_unless_told_otherwise():
+    assert not StreamEndpoint(0, 1, 1, False, FIXED_TIMEOUT).in_turn
+
+
+@BOTH
+def test_the_round_trip_is_measured_on_one_packet_at_a_time(go_back_n):
+    net = StreamNet(2, 1, 3, go_back_n, Timeout(True, 10_000, 1, 10**6))
+    net.send(0, 1, 0, letters("abcde"))
+    for _ in range(3):
+        net.deliver((0, 1))
+    net.now = 800
+    net.deliver((1, 0))  # 0 was measured: 800; 3 is measured now
+    assert due(net) == 800 + 3 * 800
+    net.now = 900
+    net.deliver((1, 0))  # 1 was not
+    assert due(net) == 900 + 3 * 800
+    net.deliver((1, 0))
+    net.deliver((0, 1))
+    net.now = 1600
+    net.deliver((1, 0))  # 3: 800 again, so the variation shrinks to 300
+    assert due(net) == 1600 + 800 + 4 * 300
+
+
+def test_go_back_n_measures_no_packet_that_a_later_one_acknowledged():
+    net = StreamNet(2, 1, 3, True, Timeout(True, 10_000, 1, 10**6))
+    net.send(0, 1, 0, letters("abcde"))
+    for _ in range(3):
+        net.deliver((0, 1))
+    del net.links[1, 0][:2]  # the answer to 0, which was measured, is lost
+    net.now = 5000
+    net.deliver((1, 0))
+    assert due(net) == 5000 + 10_000
+    net.deliver((0, 1))
+    net.now = 5800
+    net.deliver((1, 0))  # 3 was measured next
+    assert due(net) == 5800 + 3 * 800
+
+
+def due(net):
+    """When the timer of rank 0 runs out."""
+    endpoint = net.endpoints[0]
+    endpoint.handle_timeout(net.now)  # nothing is due; it finds the deadline
+    assert endpoint.packets_to_send() == []
+    return endpoint.next_deadline()
+
+
+@BOTH
 def test_each_stream_has_its_own_timer(go_back_n):
     net = StreamNet(3, 2, 2, go_back_n)
     net.send(0, 1, 0, letters("a"))
@@ -147,6 +209,23 @@ def test_three_later_acknowledgements_tell_a_loss_and_two_do_not():
     assert [packet.number for packet in net.run_out(0)] == [0]
     net.settle()
     assert arrived(net) == [(1, 0, 0, "abcdef")]
+
+
+def test_a_place_in_the_window_is_as_good_as_new_when_it_is_used_again():
+    net = StreamNet(2, 1, 4, go_back_n=False)
+    net.send(0, 1, 0, letters("abcdefgh"))
+    for lost in (0, 4):  # the same place twice, each time told by three later acknowledgements
+        packets = net.links[0, 1]
+        assert [packet.number for packet in packets] == list(range(lost, lost + 4))
+        packets.pop(0)
+        for _ in range(3):
+            net.deliver((0, 1))
+        sent = [packet.number for _ in range(3) for packet in net.deliver((1, 0))]
+        assert sent == [lost]
+        net.deliver((0, 1))
+        net.deliver((1, 0))
+    assert arrived(net) == [(1, 0, 0, "abcdefgh")]
+    assert net.endpoints[0].timeouts == 0
 
 
 def test_an_acknowledgement_that_comes_after_all_takes_the_repeat_back():

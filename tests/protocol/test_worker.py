@@ -60,6 +60,22 @@ def test_a_worker_helps_only_with_the_last_chunk_of_a_slot():
         assert len(worker.packets_to_send()) == helps
 
 
+def test_a_worker_counts_what_it_does():
+    worker = started_worker()
+    for deadline in (10, 30):
+        worker.handle_timeout(deadline)
+    worker.receive(AggregationPacket(RESULT, 0, 0, 1, 0, 1), 31)
+    assert (worker.timeouts, worker.retransmissions, worker.completed) == (4, 4, 1)
+
+
+def test_a_worker_is_guarded_unless_told_otherwise():
+    worker = started_worker()
+    for deadline in (10, 30):
+        worker.handle_timeout(deadline)
+    asked = [packet.asks_help for _, packet in worker.packets_to_send()]
+    assert asked == [False, False, True, True]
+
+
 def test_a_tensor_cannot_begin_before_the_last_one_has_ended():
     worker = started_worker()
     assert not worker.finished
