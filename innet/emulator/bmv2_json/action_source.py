@@ -7,16 +7,9 @@ from innet.emulator.bmv2_json.context import Context
 from innet.emulator.bmv2_json.flow import Block, Go, write_graph
 from innet.emulator.bmv2_json.lanes import LANE, Run, Vector, walk
 from innet.emulator.bmv2_json.primitives import write_cell, write_primitive
-from innet.emulator.bmv2_json.program import (
-    JUMPS,
-    Action,
-    Constant,
-    Expression,
-    Field,
-    Operation,
-    Primitive,
-)
+from innet.emulator.bmv2_json.program import JUMPS, Action, Primitive
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Constant, Expression, Field, Operation
 
 
 def write_action(context: Context, number: int) -> None:

@@ -3,8 +3,9 @@
 import zlib
 from collections.abc import Callable, Mapping
 
-from innet.emulator.bmv2_json.program import Calculation, Constant, Field
+from innet.emulator.bmv2_json.program import Calculation
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Constant, Field
 
 
 def csum16(data: bytes) -> int:

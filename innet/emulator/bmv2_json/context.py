@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from innet.emulator.bmv2_json.expressions import Code, ExpressionSource, fit
 from innet.emulator.bmv2_json.flow import Writer
 from innet.emulator.bmv2_json.lanes import Vector
-from innet.emulator.bmv2_json.program import Expression, Field, Header, Program
+from innet.emulator.bmv2_json.program import Header, Program
+from innet.emulator.bmv2_json.terms import Expression, Field
 
 STANDARD = "standard_metadata"
 DROP_PORT = 511

@@ -8,12 +8,13 @@ masks only where the value might not fit. Booleans are Python's, integers are ne
 from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
-from innet.emulator.bmv2_json.program import (
+from innet.emulator.bmv2_json.program import Header
+from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import (
     Constant,
     ElementField,
     Expression,
     Field,
-    Header,
     HeaderName,
     LastField,
     Lookahead,
@@ -23,7 +24,6 @@ from innet.emulator.bmv2_json.program import (
     Truth,
     Valid,
 )
-from innet.emulator.bmv2_json.refuse import unsupported
 
 MOST_ELEMENTS = 1 << 16
 """More elements than any stack has."""

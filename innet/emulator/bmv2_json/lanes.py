@@ -15,18 +15,14 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from innet.emulator.bmv2_json.program import (
     JUMPS,
     Argument,
-    Constant,
-    Expression,
     Extract,
-    Field,
     Header,
-    HeaderName,
-    Operation,
     Primitive,
     Program,
     Reference,
 )
 from innet.emulator.bmv2_json.state import LANE_TYPES
+from innet.emulator.bmv2_json.terms import Constant, Expression, Field, HeaderName, Operation
 
 FEWEST_LANES = 8
 LONGEST_REPETITION = 4

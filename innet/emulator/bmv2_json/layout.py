@@ -8,7 +8,8 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from innet.emulator.bmv2_json.program import Field, Header
+from innet.emulator.bmv2_json.program import Header
+from innet.emulator.bmv2_json.terms import Field
 
 _ITEMS = ((64, "Q"), (32, "I"), (16, "H"), (8, "B"))
 

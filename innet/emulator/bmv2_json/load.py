@@ -15,16 +15,14 @@ from innet.emulator.bmv2_json.load_parser import load_state
 from innet.emulator.bmv2_json.program import (
     Calculation,
     Checksum,
-    Constant,
     CounterArray,
-    Field,
     Header,
     Program,
     RegisterArray,
     Stack,
-    Valid,
 )
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Constant, Field, Valid
 from innet.errors import ConfigurationError
 
 MAJOR_VERSION = 2

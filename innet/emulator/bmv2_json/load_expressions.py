@@ -3,28 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from innet.emulator.bmv2_json.program import (
+from innet.emulator.bmv2_json.program import Argument, Header, Reference, Stack, Text, Values
+from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import (
     OPERATORS,
-    Argument,
     Constant,
     ElementField,
     Expression,
     Field,
-    Header,
     HeaderName,
     LastField,
     Lookahead,
     Operation,
     Parameter,
-    Reference,
-    Stack,
     StackCount,
-    Text,
     Truth,
     Valid,
-    Values,
 )
-from innet.emulator.bmv2_json.refuse import unsupported
 
 Json = Mapping[str, Any]
 

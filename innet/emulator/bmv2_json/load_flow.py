@@ -19,9 +19,9 @@ from innet.emulator.bmv2_json.program import (
     Node,
     Primitive,
     Table,
-    Valid,
 )
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Valid
 
 KEY_KINDS = ("exact", "lpm", "ternary", "range")
 

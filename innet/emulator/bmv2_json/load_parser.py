@@ -4,21 +4,16 @@ from innet.emulator.bmv2_json.load_expressions import Json, Names, hexadecimal, 
 from innet.emulator.bmv2_json.load_flow import load_primitive
 from innet.emulator.bmv2_json.program import (
     Advance,
-    Constant,
     Extract,
     ExtractNext,
-    Field,
-    LastField,
-    Lookahead,
     ParserOperation,
     SetField,
     State,
     Transition,
-    Valid,
     Verify,
-    key_width,
 )
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Constant, Field, LastField, Lookahead, Valid, key_width
 
 
 def load_state(json: Json, names: Names) -> State:

@@ -16,16 +16,15 @@ from innet.emulator.bmv2_json.program import (
     Extract,
     ExtractNext,
     Header,
-    Lookahead,
     ParserOperation,
     Primitive,
     SetField,
     State,
     Transition,
     Verify,
-    key_width,
 )
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Lookahead, key_width
 
 
 def write_parser(context: Context) -> None:

@@ -5,20 +5,9 @@ from collections.abc import Callable, Mapping
 from innet.emulator.bmv2_json.calculations import calculation_source
 from innet.emulator.bmv2_json.context import DROP_PORT, STANDARD, Context
 from innet.emulator.bmv2_json.expressions import Code, fit
-from innet.emulator.bmv2_json.program import (
-    JUMPS,
-    Argument,
-    Constant,
-    ElementField,
-    Expression,
-    Field,
-    HeaderName,
-    Primitive,
-    Reference,
-    Text,
-    Values,
-)
+from innet.emulator.bmv2_json.program import JUMPS, Argument, Primitive, Reference, Text, Values
 from innet.emulator.bmv2_json.refuse import unsupported
+from innet.emulator.bmv2_json.terms import Constant, ElementField, Expression, Field, HeaderName
 
 Write = Callable[[Context, Primitive], None]
 

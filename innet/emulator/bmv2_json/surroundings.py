@@ -12,7 +12,8 @@ from collections.abc import Set
 
 from innet.emulator.bmv2_json.context import DROP_PORT, Context
 from innet.emulator.bmv2_json.layout import pack_source
-from innet.emulator.bmv2_json.program import Field, Header
+from innet.emulator.bmv2_json.program import Header
+from innet.emulator.bmv2_json.terms import Field
 from innet.errors import ConfigurationError
 
 FUNCTION = "run"

@@ -19,6 +19,7 @@ DEADLINE_S = 20.0
 """A switch that has not answered a call within this time is given up."""
 
 _MOST_BYTES = 64 << 20  # of one answer: all cells of a counter, all entries of a table
+_MOST_ERROR_BYTES = 4 << 20  # where one change fails, all changes are told of
 
 
 class SwitchError(InnetError):
@@ -51,7 +52,12 @@ class RuntimeClient:
         import grpc
         from finsy.proto import p4r_grpc
 
-        options = [("grpc.max_receive_message_length", _MOST_BYTES), ("grpc.enable_http_proxy", 0)]
+        options = [
+            ("grpc.enable_http_proxy", 0),
+            ("grpc.max_receive_message_length", _MOST_BYTES),
+            ("grpc.max_metadata_size", _MOST_ERROR_BYTES),
+            ("grpc.absolute_max_metadata_size", _MOST_ERROR_BYTES),
+        ]
         self._channel = grpc.insecure_channel(self.target, options=options)
         self._stub = p4r_grpc.P4RuntimeStub(self._channel)
         self._requests: queue.SimpleQueue[Any] = queue.SimpleQueue()

@@ -6,6 +6,7 @@ import random
 import pytest
 import test_calculator
 import test_router
+import test_stacks
 from bmv2_files import DEVICE, MISSING, FileSwitch
 
 from innet.emulator.bmv2_json.pipeline import Pipeline
@@ -78,6 +79,34 @@ def test_a_calculator(tmp_path):
 def _in_order(frame):
     """BMv2 takes other packets between the passes of one that goes through again."""
     return frame[:1] not in (b"\x28", b"\x29")
+
+
+def stack_orders():
+    """Every operation on stacks of every length, some of the orders cut."""
+    draw = random.Random(3)
+    for _ in range(1500):
+        length = draw.randrange(1, 7)
+        items = [(draw.randrange(1, 12), draw.randrange(256)) for _ in range(length - 1)]
+        items.append((0, draw.randrange(256)))
+        op = draw.choice((*range(13), 0x80, 0x85))
+        limit = min(length, 4) if op in (1, 2) else 256
+        data = test_stacks.order(
+            op,
+            draw.randrange(limit),
+            items,
+            draw.randbytes(draw.randrange(6)),
+            draw.choice((0, 0xFFFF, draw.getrandbits(16))),
+        )
+        cut = op not in (1, 2) and draw.random() < 0.2
+        yield 1, data[: draw.randrange(6, len(data))] if cut else data
+
+
+def test_header_stacks(tmp_path):
+    packets = list(stack_orders())
+    wanted = all_sent(Pipeline.load(test_stacks.SAMPLE), packets)
+    bmv2 = FileSwitch(tmp_path, (1, 2), packets)
+    with bmv2.running(str(test_stacks.SAMPLE)):
+        assert sent_by_bmv2(bmv2, wanted) == wanted
 
 
 def router_packets():

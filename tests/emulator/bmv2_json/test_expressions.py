@@ -4,7 +4,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from innet.emulator.bmv2_json.expressions import ExpressionSource, field_range, fit
-from innet.emulator.bmv2_json.program import (
+from innet.emulator.bmv2_json.runtime import look_ahead, shift_left
+from innet.emulator.bmv2_json.terms import (
     OPERATORS,
     Constant,
     Field,
@@ -13,7 +14,6 @@ from innet.emulator.bmv2_json.program import (
     Truth,
     Valid,
 )
-from innet.emulator.bmv2_json.runtime import look_ahead, shift_left
 
 A = Field("h", "a", 8)
 B = Field("h", "b", 32)

@@ -5,7 +5,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from innet.emulator.bmv2_json.layout import groups, pack_source, struct_of, unpack_source
-from innet.emulator.bmv2_json.program import Field, Header
+from innet.emulator.bmv2_json.program import Header
+from innet.emulator.bmv2_json.terms import Field
 
 
 @st.composite

@@ -2,8 +2,9 @@
 
 import pytest
 
-from innet.emulator.bmv2_json.program import Action, Entry, Field, Key, Table
+from innet.emulator.bmv2_json.program import Action, Entry, Key, Table
 from innet.emulator.bmv2_json.tables import RuntimeTable
+from innet.emulator.bmv2_json.terms import Field
 from innet.errors import ConfigurationError
 
 ACTIONS = {

@@ -7,12 +7,20 @@ switch after a program was set, nothing about registers. Packets go straight to 
 from concurrent.futures import ThreadPoolExecutor
 
 import grpc
-from finsy.proto import p4r, p4r_grpc
+from finsy.proto import p4r, p4r_grpc, rpc_code, rpc_status
 
 from innet.emulator.bmv2_json.pipeline import Pipeline
 
 DEVICE = 3
 _VERBS = {1: "insert", 2: "modify", 3: "delete"}
+
+
+class RefusedError(Exception):
+    """A change that does not fit what is there."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
 
 
 class FakeSwitch(p4r_grpc.P4RuntimeServicer):
@@ -25,6 +33,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
         self.groups_left = 0
         """Multicast groups that an exchange of programs left behind; BMv2 would go on copying."""
         self.primary_is_another = False
+        self.full = None  # the name of a table that takes no more entries
         self._server = None
         self.lose_everything()
 
@@ -81,17 +90,30 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     def Write(self, request, context):  # noqa: N802
         self._check(request, context, needs_program=True)
-        for update in request.updates:
-            self.writes += 1
-            kind = update.entity.WhichOneof("entity")
-            if kind == "table_entry":
-                self._write_entry(_VERBS[update.type], update.entity.table_entry, context)
-            elif kind == "packet_replication_engine_entry":
-                group = update.entity.packet_replication_engine_entry.multicast_group_entry
-                self._write_group(_VERBS[update.type], group, context)
-            else:
-                context.abort(grpc.StatusCode.UNIMPLEMENTED, f"{kind} is not implemented")
+        problems = [self._try(update) for update in request.updates]
+        if any(problem.canonical_code for problem in problems):
+            status = rpc_status.Status(code=rpc_code.UNKNOWN, message="changes were refused")
+            for problem in problems:
+                status.details.add().Pack(problem)
+            details = ("grpc-status-details-bin", status.SerializeToString())
+            context.set_trailing_metadata((details,))
+            context.abort(grpc.StatusCode.UNKNOWN, status.message)
         return p4r.WriteResponse()
+
+    def _try(self, update):
+        self.writes += 1
+        kind = update.entity.WhichOneof("entity")
+        verb = _VERBS[update.type]
+        try:
+            if kind == "table_entry":
+                self._write_entry(verb, update.entity.table_entry)
+            else:
+                engine = update.entity.packet_replication_engine_entry
+                self._write_group(verb, engine.multicast_group_entry)
+        except RefusedError as refused:
+            code = refused.code
+            return p4r.Error(canonical_code=code, message=str(refused))
+        return p4r.Error()
 
     def Read(self, request, context):  # noqa: N802
         self._check(request, context, needs_program=True)
@@ -115,7 +137,7 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     # --- entries --------------------------------------------------------------------------
 
-    def _write_entry(self, verb, entry, context):
+    def _write_entry(self, verb, entry):
         info = self._tables[entry.table_id]
         table = self.pipeline.tables[info.preamble.name]
         name, data = self._decoded_action(entry.action.action)
@@ -123,11 +145,13 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
             assert verb == "modify"
             table.set_default(name, data)
             return
+        if info.preamble.alias == self.full:
+            raise RefusedError(rpc_code.RESOURCE_EXHAUSTED, f"{self.full} is full")
         match = self._decoded_match(info, entry)
         known = any(match == each for each, *_ in table.entries())
         if (verb == "insert") == known:
-            code = grpc.StatusCode.ALREADY_EXISTS if known else grpc.StatusCode.NOT_FOUND
-            context.abort(code, f"{verb} of {match} in {table.name}")
+            code = rpc_code.ALREADY_EXISTS if known else rpc_code.NOT_FOUND
+            raise RefusedError(code, f"{verb} of {match} in {table.name}")
         if verb == "delete":
             table.delete(match)
         else:
@@ -188,10 +212,10 @@ class FakeSwitch(p4r_grpc.P4RuntimeServicer):
 
     # --- groups and counters --------------------------------------------------------------
 
-    def _write_group(self, verb, group, context):
+    def _write_group(self, verb, group):
         number = group.multicast_group_id
         if (verb == "insert") == (number in self.pipeline.groups):
-            context.abort(grpc.StatusCode.INVALID_ARGUMENT, f"{verb} of group {number}")
+            raise RefusedError(rpc_code.INVALID_ARGUMENT, f"{verb} of group {number}")
         if verb == "delete":
             self.pipeline.delete_group(number)
             return

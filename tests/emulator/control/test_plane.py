@@ -284,6 +284,17 @@ def test_what_a_switch_refuses_is_told_with_its_address(tmp_path):
     remote.fake.stop()
 
 
+def test_the_first_change_that_a_switch_refuses_is_told(tmp_path):
+    remote = Remote(tmp_path)
+    plane = RuntimePlane(remote.target, 32, DEVICE)
+    plane.load()
+    remote.fake.full = "receivers"
+    wanted = r"changes were refused \(UNKNOWN\): change 4 of 10: receivers is full"
+    with pytest.raises(SwitchError, match=wanted):
+        plane.add(star_job(1, 2, 32))
+    remote.fake.stop()
+
+
 def test_another_controller_is_told(tmp_path):
     remote = Remote(tmp_path)
     remote.fake.primary_is_another = True
