@@ -10,6 +10,10 @@ EventType = TypeVar("EventType")
 
 NEVER = 1 << 62
 
+# Makes a packet (a named tuple) of all its fields in a fourth of the time that calling its class
+# takes, which is a good part of what a machine costs.
+new_packet = tuple.__new__
+
 
 class Machine(Generic[PacketType, EventType]):
     """The outgoing half of the contract in endpoint.py, for a machine that fills it."""

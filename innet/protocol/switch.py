@@ -17,7 +17,7 @@ from innet.protocol.endpoint import (
     StaleDropped,
     Values,
 )
-from innet.protocol.machine import Machine
+from innet.protocol.machine import Machine, new_packet
 from innet.protocol.transitions import (
     ADD,
     CALL_HELP,
@@ -103,7 +103,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
 
     def _answer(self, packet: AggregationPacket, here: int, destination: int) -> None:
         values = self._values[here]
-        result = AggregationPacket(
+        fields = (
             RESULT,
             packet.job,
             packet.worker,
@@ -114,6 +114,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             self._exponents[here],
             None if values is None else values.copy(),
         )
+        result = new_packet(AggregationPacket, fields)
         self._outbox.append((destination, result))
 
     def _repeated(self, packet: AggregationPacket, here: int, flags: int) -> None:

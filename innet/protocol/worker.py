@@ -25,7 +25,7 @@ from innet.protocol.endpoint import (
     StaleDropped,
     Values,
 )
-from innet.protocol.machine import NEVER, Machine, Timeout
+from innet.protocol.machine import NEVER, Machine, Timeout, new_packet
 from innet.protocol.transitions import (
     IDLE,
     NEW_TIMER,
@@ -179,7 +179,7 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
     def _contribute(self, slot: int, chunk: int, number: int, asks_help: bool) -> None:
         tensor = self._tensor
         exponent, values = (0, None) if tensor.source is None else tensor.contribution(chunk)
-        packet = AggregationPacket(
+        fields = (
             UPDATE,
             self.job,
             self.worker,
@@ -190,6 +190,7 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
             exponent,
             values,
         )
+        packet = new_packet(AggregationPacket, fields)
         self._outbox.append((SWITCH, packet))
 
     def receive(self, packet: AggregationPacket, now: int) -> None:

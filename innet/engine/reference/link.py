@@ -43,7 +43,7 @@ class Lane:
         self.env = env
         self.order = priority(DELIVERY, target, 2 * port + place)
         self.deliver = deliver
-        self._in_flight: deque[tuple[int, Any, int]] = deque()
+        self.in_flight: deque[tuple[int, Any, int]] = deque()
         self._event = simpy.Event(env)
         self._event._ok = True
         self._event._value = None
@@ -51,7 +51,7 @@ class Lane:
 
     def put(self, arrival: int, packet: Any, medium_bytes: int, sent: int) -> None:  # noqa: ANN401
         """Deliver a packet, sent at `sent`, at `arrival`, not before those put in earlier."""
-        in_flight = self._in_flight
+        in_flight = self.in_flight
         if not in_flight:
             # The same event every time: SimPy takes its callbacks away when it has called them.
             self._event.callbacks = self._callbacks
@@ -62,7 +62,7 @@ class Lane:
         """Take note of a packet that the link loses."""
 
     def _arrived(self, event: simpy.Event) -> None:
-        in_flight = self._in_flight
+        in_flight = self.in_flight
         arrival, packet, medium_bytes = in_flight.popleft()
         if in_flight:
             event.callbacks = self._callbacks
@@ -78,6 +78,8 @@ class LinkDirection:
     def __init__(self, plan: Plan, index: int, lane: Lane, free_lane: Lane) -> None:
         link = plan.graph.links[index]
         self.lane, self.free_lane = lane, free_lane
+        # Behind a packet on its way, another needs no more than its place: it is put there.
+        self._following = lane.in_flight
         self.free_at = 0
         self.packets = self.bytes = self.busy_ps = 0
         self.lost = self.queue_dropped = self.corrupted = self.duplicated = self.queued_ps = 0
@@ -114,6 +116,8 @@ class LinkDirection:
         if self._loss and draw(self._key, self.packets) < self._loss:
             self.lost += 1
             self.lane.lose(packet, now)
+        elif self._following:
+            self._following.append((end + self.delay_ps, packet, medium_bytes))
         else:
             self.lane.put(end + self.delay_ps, packet, medium_bytes, now)
 
