@@ -82,24 +82,20 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             self.guard,
             asks_help,
         )
-        if flags & (STORE | ADD):
-            self._sum(here, exponent, values, flags)
-            if flags & COMPLETE:
-                self.completed += 1
-                self._answer(packet, here, TO_ALL)
-        else:
-            self._repeated(packet, here, flags)
-
-    def _sum(self, here: int, exponent: int, values: Values | None, flags: int) -> None:
         if flags & STORE:
             self._exponents[here] = exponent
             self._values[here] = None if values is None else values.copy()
-            return
-        if exponent > self._exponents[here]:
-            self._exponents[here] = exponent
-        total = self._values[here]
-        if total is not None and values is not None:
-            np.add(total, values, out=total)
+        elif flags & ADD:
+            if exponent > self._exponents[here]:
+                self._exponents[here] = exponent
+            total = self._values[here]
+            if total is not None and values is not None:
+                np.add(total, values, out=total)
+        else:
+            self._repeated(packet, here, flags)
+        if flags & COMPLETE:
+            self.completed += 1
+            self._answer(packet, here, TO_ALL)
 
     def _answer(self, packet: AggregationPacket, here: int, destination: int) -> None:
         values = self._values[here]
