@@ -12,17 +12,14 @@ import argparse
 import sys
 import time
 from collections.abc import Callable
-from pathlib import Path
 from statistics import median
 
-sys.path.insert(0, str(Path(__file__).parent))
+from innet_star import build
 
-from innet_star import build  # noqa: E402
-
-from innet.engine.recurrence.run import run_recurrence  # noqa: E402
-from innet.engine.reference.aggregation import AggregationRun  # noqa: E402
-from innet.plan.plan import Plan  # noqa: E402
-from innet.trace.records import Trace  # noqa: E402
+from innet.engine.recurrence.run import run_recurrence
+from innet.engine.reference.aggregation import AggregationRun
+from innet.plan.plan import Plan
+from innet.trace.records import Trace
 
 CASES = {"n=8, 10 MB": (8, 10**7), "n=64, 2 MB": (64, 2 * 10**6), "n=512, 2 MB": (512, 2 * 10**6)}
 LARGE = {"n=8, 100 MB": (8, 10**8), "n=64, 1 GB": (64, 10**9), "n=1024, 1 GB": (1024, 10**9)}
