@@ -80,22 +80,27 @@ def execute(request: Request, report: Callable[[Progress], None]) -> Outcome:
         _keep_finished(request, scenario, folder, campaign)
         raise
     complete = not any(point.unfinished for point in campaign.results.points)
-    manifest = _manifest(request, scenario, complete)
+    manifest = manifest_of(request, scenario, complete)
     store(folder, manifest, campaign)
-    files = [folder]
-    if request.plots and any(point.runs for point in campaign.results.points):
-        stored = StoredRun(folder, manifest, campaign.results)
-        files.append(draw_stored([stored], "auto", "time"))
+    files = [folder, *drawn(request, StoredRun(folder, manifest, campaign.results))]
     return Outcome(campaign.results, manifest, files, campaign.failures)
+
+
+def drawn(request: Request, run: StoredRun) -> list[Path]:
+    """Draw a run's results where that is wanted and there are any; return the plot."""
+    if not request.plots or not any(point.runs for point in run.results.points):
+        return []
+    return [draw_stored([run], "auto", "time")]
 
 
 def _keep_finished(request: Request, scenario: Scenario, folder: Path, campaign: Campaign) -> str:
     finished = sum(len(point.runs) for point in campaign.results.points)
     if finished == 0:
         return "no run had finished"
-    store(folder, _manifest(request, scenario, complete=False), campaign)
+    store(folder, manifest_of(request, scenario, complete=False), campaign)
     return f"{finished} finished run{'s' * (finished != 1)} kept in {folder}"
 
 
-def _manifest(request: Request, scenario: Scenario, complete: bool) -> dict[str, Any]:
+def manifest_of(request: Request, scenario: Scenario, complete: bool) -> dict[str, Any]:
+    """Return the manifest of a request's results."""
     return build_manifest(scenario, request.file, request.all_overrides, request.command, complete)

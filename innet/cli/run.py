@@ -1,9 +1,8 @@
 """`innet run`: run a scenario and compare its algorithms."""
 
-import signal
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated
 
 import typer
 
@@ -39,27 +38,11 @@ def run(
     The results go to stdout and to the run directory OUT/NAME.
     """
     from innet.campaign.execute import Request, execute
-    from innet.cli.output import write_lines, write_note, write_text
+    from innet.cli.outcome import end_like_ctrl_c, show_outcome
     from innet.cli.progress import shown_progress
-    from innet.errors import InnetError
-    from innet.report.results import json_text
-    from innet.report.table import table_lines
 
-    signal.signal(signal.SIGTERM, _interrupt)
+    end_like_ctrl_c()
     with shown_progress(quiet) as report:
         request = Request(scenario, tuple(overrides or ()), seed, out, plots)
         outcome = execute(request, report)
-    if as_json:
-        write_text(json_text(outcome.results.as_json()))
-    else:
-        write_lines(table_lines(outcome.results, outcome.manifest["scenario"]["resolved"]))
-    if not quiet:
-        for file in outcome.files:
-            write_note(f"wrote {file}")
-    if outcome.failures:
-        raise InnetError("\ninnet: ".join(outcome.failures))
-
-
-def _interrupt(_number: int, _frame: object) -> NoReturn:
-    """End like Ctrl-C, so that a batch system's signal does not lose finished work."""
-    raise KeyboardInterrupt
+    show_outcome(outcome, as_json, quiet)
