@@ -1,0 +1,70 @@
+"""A run of the compiled engine, from the plan to the trace."""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
+from innet.engine.compiled.outcome import trace_of, waiting
+from innet.engine.compiled.state import grown, lower
+from innet.errors import UnfinishedError
+from innet.plan.plan import Plan
+from innet.trace.records import Trace
+from innet.units import format_duration
+
+_EVENTS_A_SLICE = 2_000_000  # some tens of milliseconds; between slices Ctrl-C is noticed
+
+
+class CompiledRun:
+    """A plan on its way."""
+
+    def __init__(self, plan: Plan) -> None:
+        self._plan = plan
+        self._state = lower(plan)
+        self._total = max(1, int(self._state.hosts.shards["blocks"].sum()))
+
+    def run(self, progress: Callable[[float], None] | None) -> Trace:
+        """Run until the network is quiet; raise UnfinishedError when nobody can go on.
+
+        The run is looked at as `reference/run.py` does: after the plan's patience, again and
+        again, it must have moved, and not for longer than the plan's limit.
+        """
+        plan = self._plan
+        before, now = -1, 0
+        while True:
+            now += min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
+            quiet = self._run_to(now, progress)
+            done = bool((self._state.hosts.workers["finish"] >= 0).all())
+            if done and quiet:
+                break
+            too_long = now >= plan.maximum_time_ps
+            moved = self._completed()
+            if too_long or (moved == before and now >= plan.patience_ps):
+                if done:
+                    break
+                self._give_up(too_long, now)
+            before = moved
+        return trace_of(plan, self._state)
+
+    def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
+        """Handle all events up to `last`; return whether there are no others."""
+        while True:
+            status = run_windows(self._state, last, _EVENTS_A_SLICE)
+            if status == FULL:
+                self._state = grown(self._state)
+            elif status == MORE:
+                if progress is not None:
+                    progress(min(1.0, self._completed() / self._total))
+            else:
+                return bool(status == QUIET)
+
+    def _completed(self) -> int:
+        return int(self._state.hosts.shards["completed"].sum())
+
+    def _give_up(self, too_long: bool, now: int) -> NoReturn:
+        why = "reached the simulated time limit"
+        if not too_long:
+            why = f"nothing has moved for {format_duration(self._plan.patience_ps)}"
+        lines = waiting(self._plan, self._state)[:10]
+        raise UnfinishedError(
+            f"{why} (at {format_duration(now)})" + "".join("\n  " + line for line in lines)
+        )
