@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from innet.campaign.values import Values, load_values, wrong_elements
-from innet.engine.simulate import simulate
+from innet.engine.simulate import Engine, Note, simulate
 from innet.errors import UnfinishedError
 from innet.metrics.figures import RunSummary
 from innet.metrics.rows import Row, link_rows, worker_rows
@@ -55,12 +55,22 @@ class _PointInWork:
 
 
 class Campaign:
-    """The runs of a scenario. `failed` are its wrong sums and unfinished runs."""
+    """The runs of a scenario. `failed` are its wrong sums and unfinished runs.
 
-    def __init__(self, scenario: Scenario, report: Callable[[Progress], None]) -> None:
+    `note` is told what a user should know of the engine.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        report: Callable[[Progress], None],
+        engine: Engine = "auto",
+        note: Note | None = None,
+    ) -> None:
         self._scenario = scenario
         self._points = expand(scenario)
         self._report = report
+        self._engine, self._note = engine, note
         self._in_work: list[_PointInWork] = []
         self._todo = sum(work_of(point.scenario) for point in self._points)
         self._done = 0
@@ -137,7 +147,7 @@ class Campaign:
     ) -> None:
         scenario = work.point.scenario
         plan = build_plan(scenario, algorithm, values.carried, values.elements)
-        trace = simulate(plan, values.tensors, progress)
+        trace = simulate(plan, values.tensors, progress, self._engine, self._note)
         wrong, first = wrong_elements(values, plan, trace)
         if wrong:
             swept = swept_text(work.point.parameters)

@@ -8,6 +8,7 @@ from typing import Any
 
 from innet.campaign.campaign import Campaign, Progress, output_folder
 from innet.campaign.store import build_manifest, store
+from innet.engine.simulate import Engine, Note
 from innet.errors import InnetError
 from innet.report.draw import draw_stored
 from innet.report.files import prepare_folder
@@ -24,14 +25,15 @@ class WorkInterruptedError(InnetError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to run: a scenario file, keys to override, where run directories go, and
-    whether the results are drawn."""
+    """What to run: a scenario file, keys to override, where run directories go,
+    whether the results are drawn, and by which engine."""
 
     file: Path
     overrides: tuple[str, ...] = ()
     seed: int | None = None
     out: Path = Path("runs")
     plots: bool = False
+    engine: Engine = "auto"
 
     @property
     def all_overrides(self) -> tuple[str, ...]:
@@ -46,6 +48,8 @@ class Request:
             words += ["--set", override]
         if self.seed is not None:
             words += ["--seed", str(self.seed)]
+        if self.engine != "auto":
+            words += ["--engine", self.engine]
         return shlex.join(words)
 
 
@@ -61,16 +65,19 @@ class Outcome:
     failures: Sequence[str]
 
 
-def execute(request: Request, report: Callable[[Progress], None]) -> Outcome:
+def execute(
+    request: Request, report: Callable[[Progress], None], note: Note | None = None
+) -> Outcome:
     """Run a scenario and write its run directory, also when it is interrupted.
 
+    `note` is told what a user should know of the engine.
     Raises ConfigurationError before any work for a bad scenario or an unwritable directory,
     and WorkInterruptedError on Ctrl-C.
     """
     scenario = load_scenario(request.file, request.all_overrides)
     folder = output_folder(scenario, request.out)
     prepare_folder(folder)
-    campaign = Campaign(scenario, report)
+    campaign = Campaign(scenario, report, request.engine, note)
     try:
         campaign.run()
     except KeyboardInterrupt:

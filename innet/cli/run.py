@@ -14,6 +14,8 @@ class Engine(StrEnum):
 
     auto = "auto"
     reference = "reference"
+    compiled = "compiled"
+    recurrence = "recurrence"
 
 
 def run(
@@ -25,8 +27,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Override the scenario's seed.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
     overrides: Overrides = None,
-    # There is one engine so far, so both choices run it; the table says which one ran.
-    _engine: Annotated[
+    engine: Annotated[
         Engine, typer.Option("--engine", help="auto takes the fastest one that is exact.")
     ] = Engine.auto,
     plots: Annotated[
@@ -39,10 +40,15 @@ def run(
     """
     from innet.campaign.execute import Request, execute
     from innet.cli.outcome import end_like_ctrl_c, show_outcome
+    from innet.cli.output import write_note
     from innet.cli.progress import shown_progress
 
     end_like_ctrl_c()
     with shown_progress(quiet) as report:
-        request = Request(scenario, tuple(overrides or ()), seed, out, plots)
-        outcome = execute(request, report)
+        request = Request(scenario, tuple(overrides or ()), seed, out, plots, engine.value)
+        outcome = execute(request, report, _say_nothing if quiet else write_note)
     show_outcome(outcome, as_json, quiet)
+
+
+def _say_nothing(_: str) -> None:
+    """Take a note that nobody wants."""

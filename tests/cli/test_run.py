@@ -26,10 +26,10 @@ def failing(monkeypatch, algorithm, error):
 
     simulate = campaign.simulate
 
-    def simulate_or_fail(plan, tensors, progress):
+    def simulate_or_fail(plan, *rest):
         if plan.algorithm == algorithm:
             raise error
-        return simulate(plan, tensors, progress)
+        return simulate(plan, *rest)
 
     monkeypatch.setattr(campaign, "simulate", simulate_or_fail)
 
@@ -99,9 +99,9 @@ def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
 
     simulate, sizes = campaign.simulate, []
 
-    def counted(plan, tensors, progress):
+    def counted(plan, *rest):
         sizes.append(plan.elements)
-        return simulate(plan, tensors, progress)
+        return simulate(plan, *rest)
 
     monkeypatch.setattr(campaign, "simulate", counted)
     sweep = "sweep.collective.size=[4 KiB, 8 KiB, 4 KiB, 4096 B]"
@@ -133,8 +133,8 @@ def test_a_wrong_sum_is_an_error_that_names_the_element(innet, scenario, monkeyp
 
     simulate = campaign.simulate
 
-    def simulate_wrongly(plan, tensors, progress):
-        trace = simulate(plan, tensors, progress)
+    def simulate_wrongly(plan, *rest):
+        trace = simulate(plan, *rest)
         if plan.algorithm == "ring":
             trace.results[2][17] += 1
         return trace
@@ -233,7 +233,8 @@ def test_a_reader_that_leaves_early_is_no_error(scenario, tmp_path):
 def test_a_terminated_run_ends_like_an_interrupted_one(scenario, tmp_path):
     scenario.write_text(scenario.read_text().replace("64 KiB", "256 MiB"))
     process = subprocess.Popen(
-        [sys.executable, "-m", "innet.cli.main", "run", str(scenario), "--out", str(tmp_path)],
+        [sys.executable, "-m", "innet.cli.main", "run", str(scenario), "--engine", "reference"],
+        cwd=tmp_path,
         stderr=subprocess.PIPE,
         text=True,
     )

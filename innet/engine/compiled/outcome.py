@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from innet.engine.compiled.conditions import ENGINE
 from innet.engine.compiled.state import State
 from innet.plan.plan import Plan
 from innet.protocol.transitions import BITS_PER_WORD, IDLE
@@ -12,7 +13,7 @@ def trace_of(plan: Plan, state: State) -> Trace:
     """Return the trace of a finished run."""
     links = tuple(_link_record(index, link) for index, link in enumerate(state.net.links))
     return Trace(
-        "compiled",
+        ENGINE,
         tuple(_rank_record(state, worker) for worker in range(plan.workers)),
         links,
         (_switch_record(state),),

@@ -3,15 +3,34 @@
 from collections.abc import Callable
 from typing import NoReturn
 
+from innet.engine.compiled.conditions import ENGINE, refusal
+from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.outcome import trace_of, waiting
 from innet.engine.compiled.state import grown, lower
+from innet.engine.refused import RefusedError
 from innet.errors import UnfinishedError
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
 from innet.units import format_duration
 
 _EVENTS_A_SLICE = 2_000_000  # some tens of milliseconds; between slices Ctrl-C is noticed
+
+
+def run_compiled(
+    plan: Plan,
+    progress: Callable[[float], None] | None = None,
+    note: Callable[[str], None] | None = None,
+) -> Trace:
+    """Run a plan without values; RefusedError where this would not be exact.
+
+    `note` is told when the engine must be compiled first.
+    """
+    why = refusal(plan)
+    if why is not None:
+        raise RefusedError(ENGINE, why)
+    with announced(note):
+        return CompiledRun(plan).run(progress)
 
 
 class CompiledRun:

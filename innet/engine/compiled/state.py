@@ -23,6 +23,9 @@ Ints = npt.NDArray[np.int64]
 # help, kind (2).
 SLOT, SET, ASKS_HELP, KIND = 32, 52, 53, 54
 SLOT_BITS = SET - SLOT
+MOST_SLOTS = 1 << SLOT_BITS
+PORT_BITS = 20  # of the key by which a window's packets are sorted: time, then port
+MOST_PORTS = 1 << PORT_BITS
 UPDATE, RESULT, HELP = 0, 1, 2
 
 DIGIT_BITS = 11  # of a time, sorted in one pass

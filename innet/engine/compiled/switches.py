@@ -12,6 +12,7 @@ from innet.engine.compiled.state import (
     DIGITS,
     HELP,
     KIND,
+    PORT_BITS,
     RESULT,
     SET,
     SLOT,
@@ -28,7 +29,6 @@ from innet.protocol.transitions import ADD, CALL_HELP, COMPLETE, NUMBER_MASK, RE
 as_it_is(transitions.is_newer)  # called by switch_receive
 _switch_receive = as_it_is(transitions.switch_receive)
 
-_PORT_BITS = 20
 _FEW_PORTS = 16  # looking at all of them is as fast as sorting
 _CROWD = 8  # an instant at which one port in so many has a packet is worth a pass
 
@@ -167,11 +167,11 @@ def run_sorted(settings: Settings, net: Net, switch: Switch, first: int, until: 
     count = collect(settings, net, switch, first, until)
     sort(switch, count, until - first)
     for place in range(count):
-        now = first + (switch.order[place] >> _PORT_BITS)
+        now = first + (switch.order[place] >> PORT_BITS)
         if not has_room(settings, net, switch, now):
             net.due[settings.switch] = now
             return -1
-        port = switch.order[place] & ((1 << _PORT_BITS) - 1)
+        port = switch.order[place] & ((1 << PORT_BITS) - 1)
         take(
             settings, net, switch, pop(net, switch.ports[port].link), switch.ports[port].worker, now
         )
@@ -188,7 +188,7 @@ def collect(settings: Settings, net: Net, switch: Switch, first: int, until: int
             arrival = net.rings[link * net.capacity + (place & (net.capacity - 1))].arrival
             if arrival >= until:
                 break
-            switch.order[count] = (arrival - first) << _PORT_BITS | port
+            switch.order[count] = (arrival - first) << PORT_BITS | port
             count += 1
     return int(count)
 
@@ -196,7 +196,7 @@ def collect(settings: Settings, net: Net, switch: Switch, first: int, until: int
 @inlined
 def sort(switch: Switch, count: int, span: int) -> None:
     """Sort `count` keys by their time, below `span`; equal ones stay in order of port."""
-    shift = _PORT_BITS
+    shift = PORT_BITS
     while span > 0:
         sort_by_digit(switch.order, switch.scratch, switch.digits, count, shift)
         shift += DIGIT_BITS
