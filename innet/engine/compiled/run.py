@@ -38,8 +38,8 @@ class CompiledRun:
 
     def __init__(self, plan: Plan) -> None:
         self._plan = plan
-        self._state = lower(plan)
-        self._total = max(1, int(self._state.hosts.shards["blocks"].sum()))
+        self.state = lower(plan)
+        self._total = max(1, int(self.state.hosts.shards["blocks"].sum()))
 
     def run(self, progress: Callable[[float], None] | None) -> Trace:
         """Run until the network is quiet; raise UnfinishedError when nobody can go on.
@@ -52,7 +52,7 @@ class CompiledRun:
         while True:
             now += min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
             quiet = self._run_to(now, progress)
-            done = bool((self._state.hosts.workers["finish"] >= 0).all())
+            done = bool((self.state.hosts.workers["finish"] >= 0).all())
             if done and quiet:
                 break
             too_long = now >= plan.maximum_time_ps
@@ -62,14 +62,14 @@ class CompiledRun:
                     break
                 self._give_up(too_long, now)
             before = moved
-        return trace_of(plan, self._state)
+        return trace_of(plan, self.state)
 
     def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
         while True:
-            status = run_windows(self._state, last, _EVENTS_A_SLICE)
+            status = run_windows(self.state, last, _EVENTS_A_SLICE)
             if status == FULL:
-                self._state = grown(self._state)
+                self.state = grown(self.state)
             elif status == MORE:
                 if progress is not None:
                     progress(min(1.0, self._completed() / self._total))
@@ -77,13 +77,13 @@ class CompiledRun:
                 return bool(status == QUIET)
 
     def _completed(self) -> int:
-        return int(self._state.hosts.shards["completed"].sum())
+        return int(self.state.hosts.shards["completed"].sum())
 
     def _give_up(self, too_long: bool, now: int) -> NoReturn:
         why = "reached the simulated time limit"
         if not too_long:
             why = f"nothing has moved for {format_duration(self._plan.patience_ps)}"
-        lines = waiting(self._plan, self._state)[:10]
+        lines = waiting(self._plan, self.state)[:10]
         raise UnfinishedError(
             f"{why} (at {format_duration(now)})" + "".join("\n  " + line for line in lines)
         )
