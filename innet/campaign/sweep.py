@@ -14,6 +14,7 @@ from innet.campaign.campaign import Failure, output_folder, swept_columns, swept
 from innet.campaign.execute import Outcome, Request, WorkInterruptedError, drawn, manifest_of
 from innet.campaign.sweep_point import Finished, Task, key_of
 from innet.campaign.sweep_workers import run_on_cluster, run_on_cores
+from innet.engine.simulate import Engine
 from innet.metrics.rows import Row
 from innet.report.files import prepare_folder, write_run
 from innet.report.points import PointRecord, read_point, write_point
@@ -60,6 +61,7 @@ class _Sweep:
     folder: Path
     points: Sequence[Point]
     keys: Sequence[str]
+    engine: Engine
     records: dict[str, PointRecord] = field(default_factory=dict)
 
     def read(self) -> None:
@@ -80,7 +82,9 @@ class _Sweep:
     def tasks(self) -> list[Task]:
         """Return the points without a record, each once, in order."""
         scenarios = {key: point.scenario for key, point in zip(self.keys, self.points, strict=True)}
-        return [Task(key, it) for key, it in scenarios.items() if key not in self.records]
+        return [
+            Task(key, it, self.engine) for key, it in scenarios.items() if key not in self.records
+        ]
 
     def finished(self) -> Iterator[tuple[Mapping[str, object], PointRecord]]:
         """Yield the swept keys and the record of every point that has one, in order."""
@@ -142,7 +146,8 @@ def sweep(request: Request, crew: Crew, report: Callable[[SweepStatus], None]) -
     folder = output_folder(scenario, request.out)
     prepare_folder(folder)
     points = expand(scenario)
-    work = _Sweep(scenario, folder, points, [key_of(point.scenario) for point in points])
+    keys = [key_of(point.scenario, request.engine) for point in points]
+    work = _Sweep(scenario, folder, points, keys, request.engine)
     work.read()
     try:
         _run_left(work, crew, report)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from innet import __version__
 from innet.campaign.campaign import Campaign
+from innet.engine.simulate import Engine
 from innet.errors import InnetError
 from innet.report.points import PointRecord
 from innet.report.results import FORMAT_VERSION
@@ -14,10 +15,11 @@ from innet.scenario.schema import Scenario
 
 
 class Task(NamedTuple):
-    """A point to run; `key` names its record."""
+    """A point to run by an engine; `key` names its record."""
 
     key: str
     scenario: Scenario
+    engine: Engine = "auto"
 
 
 class Finished(NamedTuple):
@@ -27,11 +29,12 @@ class Finished(NamedTuple):
     record: PointRecord
 
 
-def key_of(scenario: Scenario) -> str:
+def key_of(scenario: Scenario, engine: Engine) -> str:
     """Return the hash of all that a point's results depend on."""
     told = {
         "innet": __version__,
         "format": FORMAT_VERSION,
+        "engine": engine,
         "scenario": scenario.resolved(),
         "tensors": [_digest(file) for file in scenario.tensor_files],
     }
@@ -50,7 +53,7 @@ def _digest(file: Path) -> str | None:
 def run_task(task: Task) -> Finished:
     """Run a point; whatever goes wrong is in the record, so that other points go on."""
     try:
-        record = _run(task.scenario)
+        record = _run(task.scenario, task.engine)
     except InnetError as error:
         record = failed_record(task.scenario, str(error))
     except MemoryError:
@@ -61,8 +64,8 @@ def run_task(task: Task) -> Finished:
     return Finished(task.key, record)
 
 
-def _run(scenario: Scenario) -> PointRecord:
-    campaign = Campaign(scenario, lambda step: None)
+def _run(scenario: Scenario, engine: Engine) -> PointRecord:
+    campaign = Campaign(scenario, lambda step: None, engine)
     campaign.run()
     (point,) = campaign.results.points
     return PointRecord(

@@ -16,6 +16,7 @@ from innet.errors import ConfigurationError, MissingToolError
 
 _KILLED = "the process that ran it was killed; it may have needed more memory than there is"
 _CONNECT_S = 10
+_IDLE_S = 10  # processes without work, such as those whose parent was killed, end after this
 
 
 def run_on_cores(tasks: Sequence[Task], jobs: int) -> Iterator[Finished]:
@@ -28,15 +29,15 @@ def run_on_cores(tasks: Sequence[Task], jobs: int) -> Iterator[Finished]:
         return
     left = {task.key: task for task in tasks}
     try:
-        for finished in _parallel(tasks, jobs):
+        for finished in _parallel(tasks, jobs, idle_worker_timeout=_IDLE_S):
             del left[finished.key]
             yield finished
     except BrokenProcessPool:
         yield from map(_run_alone, left.values())
 
 
-def _parallel(tasks: Sequence[Task], jobs: int) -> Iterator[Finished]:
-    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered")
+def _parallel(tasks: Sequence[Task], jobs: int, **options: int) -> Iterator[Finished]:
+    work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", **options)
     finished: Iterator[Finished] = work(joblib.delayed(run_task)(task) for task in tasks)
     return finished
 

@@ -1,21 +1,11 @@
 """`innet run`: run a scenario and compare its algorithms."""
 
-from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from innet.cli.options import Overrides, Quiet, ScenarioFile
-
-
-class Engine(StrEnum):
-    """Engines that can be asked for."""
-
-    auto = "auto"
-    reference = "reference"
-    compiled = "compiled"
-    recurrence = "recurrence"
+from innet.cli.options import Engine, EngineChoice, Overrides, Quiet, ScenarioFile
 
 
 def run(
@@ -27,9 +17,7 @@ def run(
     seed: Annotated[int | None, typer.Option(help="Override the scenario's seed.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
     overrides: Overrides = None,
-    engine: Annotated[
-        Engine, typer.Option("--engine", help="auto takes the fastest one that is exact.")
-    ] = Engine.auto,
+    engine: EngineChoice = Engine.auto,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw the results into the run directory.")
     ] = True,

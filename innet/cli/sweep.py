@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from innet.cli.options import Overrides, Quiet, ScenarioFile
+from innet.cli.options import Engine, EngineChoice, Overrides, Quiet, ScenarioFile
 
 
 def sweep(
@@ -25,6 +25,7 @@ def sweep(
     seed: Annotated[int | None, typer.Option(help="Override the scenario's seed.")] = None,
     out: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
     overrides: Overrides = None,
+    engine: EngineChoice = Engine.auto,
     plots: Annotated[
         bool, typer.Option("--plots/--no-plots", help="Draw the results into the run directory.")
     ] = True,
@@ -44,6 +45,6 @@ def sweep(
     end_like_ctrl_c()
     crew = Crew(jobs or os.cpu_count() or 1, cluster)
     with shown_status(quiet) as report:
-        request = Request(scenario, tuple(overrides or ()), seed, out, plots)
+        request = Request(scenario, tuple(overrides or ()), seed, out, plots, engine.value)
         outcome = run_sweep(request, crew, report)
     show_outcome(outcome, as_json, quiet)

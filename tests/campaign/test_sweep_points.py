@@ -1,5 +1,6 @@
 """Sweeps: the same files as a run's, by any number of processes and after any stop."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -88,6 +89,15 @@ def test_another_seed_or_setting_is_another_point(grid, request_of):
     seen = []
     sweep(request_of(grid, overrides=("seed=2",)), Crew(), seen.append)
     assert seen[0].kept == 0
+
+
+def test_another_engine_makes_other_records(grid, request_of):
+    sweep(request_of(grid), Crew(), ignore)
+    seen = []
+    reference = dataclasses.replace(request_of(grid), engine="reference")
+    outcome = sweep(reference, Crew(), seen.append)
+    assert seen[0].kept == 0
+    assert {run.engine for point in outcome.results.points for run in point.runs} == {"reference"}
 
 
 def test_equal_points_are_run_once(grid, request_of, tmp_path):
