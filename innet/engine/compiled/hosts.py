@@ -56,7 +56,7 @@ def contribute(
     now: int,
 ) -> None:
     """Send the packet that a slot of the pool now carries."""
-    place = worker * settings.slots + slot
+    place = worker * settings.pool_stride + slot
     word = hosts.pool.numbers[place] | slot << SLOT | hosts.pool.sets[place] << SET
     word |= UPDATE << KIND
     if asks_help:
@@ -78,7 +78,7 @@ def send_chunk(
 ) -> None:
     """Send a chunk for the first time, on a slot of the pool."""
     pool, machine = hosts.pool, hosts.shards[shard]
-    place = worker * settings.slots + slot
+    place = worker * settings.pool_stride + slot
     number = (settings.first_number + chunk) & NUMBER_MASK
     timer = shard * TIMER_STATE
     _worker_send(
@@ -143,7 +143,7 @@ def take_result(
     """Take a result and send the slot's next chunk."""
     pool, machine = hosts.pool, hosts.shards[shard]
     timer = shard * TIMER_STATE
-    place = worker * settings.slots + slot
+    place = worker * settings.pool_stride + slot
     number = word & NUMBER_MASK
     chunk = _worker_result(
         pool.chunk,
@@ -188,7 +188,7 @@ def take_call(
 ) -> None:
     """Answer a call for help if the worker can."""
     pool = hosts.pool
-    place = worker * settings.slots + slot
+    place = worker * settings.pool_stride + slot
     number = word & NUMBER_MASK
     in_set = word >> SET & 1
     chunk = _worker_helps(pool.kept_chunk, pool.kept_number, pool.sets, place, in_set, number)
@@ -204,7 +204,7 @@ def take_call(
 def time_out(settings: Settings, net: Net, hosts: Hosts, worker: int, shard: int, now: int) -> None:
     """Send again, in order of slot, every packet whose answer is overdue."""
     pool, machine = hosts.pool, hosts.shards[shard]
-    base = worker * settings.slots
+    base = worker * settings.pool_stride
     earliest = NEVER
     for slot in range(machine.first_slot, machine.last_slot + 1):
         place = base + slot

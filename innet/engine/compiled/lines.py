@@ -27,7 +27,7 @@ def drain(net: Net, index: int, now: int) -> None:
     """Forget the packets that no longer wait at `now`."""
     link = net.links[index]
     while link.wait_head < link.wait_tail:
-        entry = net.waits[index * net.capacity + (link.wait_head & (net.capacity - 1))]
+        entry = net.waits[index * net.stride + (link.wait_head & (net.capacity - 1))]
         if entry >> 1 > now:
             break
         link.wait_bytes -= link.help_bytes if entry & 1 else link.packet_bytes
@@ -42,7 +42,7 @@ def admit(net: Net, index: int, is_help: int, now: int, start: int) -> bool:
     size = link.help_bytes if is_help else link.packet_bytes
     if link.wait_bytes + size > link.limit:
         return False
-    net.waits[index * net.capacity + (link.wait_tail & (net.capacity - 1))] = 2 * start + is_help
+    net.waits[index * net.stride + (link.wait_tail & (net.capacity - 1))] = 2 * start + is_help
     link.wait_tail += 1
     link.wait_bytes += size
     return True
@@ -77,7 +77,7 @@ def send(net: Net, index: int, word: int, now: int) -> None:
 def put(net: Net, index: int, word: int, arrival: int) -> None:
     """Let a packet arrive at `arrival`, behind those on their way."""
     link = net.links[index]
-    place = index * net.capacity + (link.tail & (net.capacity - 1))
+    place = index * net.stride + (link.tail & (net.capacity - 1))
     net.rings[place].arrival = arrival
     net.rings[place].word = word
     link.tail += 1
@@ -91,13 +91,13 @@ def head_time(net: Net, index: int) -> int:
     link = net.links[index]
     if link.head == link.tail:
         return NEVER
-    return int(net.rings[index * net.capacity + (link.head & (net.capacity - 1))].arrival)
+    return int(net.rings[index * net.stride + (link.head & (net.capacity - 1))].arrival)
 
 
 @inlined
 def pop(net: Net, index: int) -> int:
     """Take the first packet on its way."""
     link = net.links[index]
-    place = index * net.capacity + (link.head & (net.capacity - 1))
+    place = index * net.stride + (link.head & (net.capacity - 1))
     link.head += 1
     return int(net.rings[place].word)

@@ -86,13 +86,13 @@ def _switch_record(state: State) -> SwitchRecord:
 
 def waiting(plan: Plan, state: State) -> list[str]:
     """Say who waits for which slot, and whom the switch has not heard."""
-    slots, pool = state.settings.slots, state.hosts.pool
+    stride, pool = state.settings.pool_stride, state.hosts.pool
     lines = []
     for worker in range(plan.workers):
-        outstanding = np.flatnonzero(pool.chunk[worker * slots : (worker + 1) * slots] != IDLE)
+        outstanding = np.flatnonzero(pool.chunk[worker * stride : (worker + 1) * stride] != IDLE)
         if len(outstanding):
             slot = int(outstanding[0])
-            place = worker * slots + slot
+            place = worker * stride + slot
             missing = _missing(state, slot, place)[:8]
             who = ", ".join(f"worker {other}" for other in missing) or "nobody"
             lines.append(

@@ -31,7 +31,11 @@ UPDATE, RESULT, HELP = 0, 1, 2
 DIGIT_BITS = 11  # of a time, sorted in one pass
 DIGITS = 1 << DIGIT_BITS
 
-_FIRST_CAPACITY = 64  # of a ring; a power of two, as it must remain
+# A ring's first capacity is a power of two, as it must remain: a window of slots, within limits.
+_LEAST_CAPACITY, _MOST_AT_FIRST = 64, 1024
+# Between rings and between workers' slots, so that equal places of all of them, which are used
+# together, are not at distances of powers of two, which compete for the same lines of a cache.
+_PADDING = 8
 
 
 Records = npt.NDArray[np.void]
@@ -68,7 +72,9 @@ PORT = _record("link worker next")
 
 
 class Net(NamedTuple):
-    """All links, their rings (`capacity` packets each), and when each node has its next event.
+    """All links, their rings, and when each node has its next event.
+
+    A ring has room for `capacity` packets; the next link's ring starts `stride` places further.
 
     `waits` has the packets that wait for limited links: 2 * start, and 1 more for a call.
     """
@@ -78,10 +84,11 @@ class Net(NamedTuple):
     waits: Ints
     due: Ints
     capacity: int
+    stride: int
 
 
 class Pool(NamedTuple):
-    """The slots of all workers, those of worker w from w * slots on, and the shards' timers."""
+    """The slots of all workers, those of w from w * pool_stride on, and the shards' timers."""
 
     chunk: Ints
     numbers: Ints
@@ -123,6 +130,7 @@ class Settings(NamedTuple):
     switch: int
     latency_ps: int
     slots: int
+    pool_stride: int
     workers: int
     words: int
     guard: bool
@@ -165,6 +173,7 @@ def _settings(plan: Plan, format_: Aggregation) -> Settings:
         format_.switch,
         latency_ps,
         format_.slots,
+        format_.slots + _PADDING,
         plan.workers,
         words_per_set(plan.workers),
         format_.guard,
@@ -199,10 +208,12 @@ def _net(plan: Plan, format_: Aggregation) -> Net:
         row["limit"] = -1 if link.queue_bytes is None else link.queue_bytes
         row["loss"] = threshold(link.loss)
         row["key"] = stream_key(plan.seed, index, LOSS)
-    room = len(links) * _FIRST_CAPACITY
+    capacity = min(max(_LEAST_CAPACITY, 1 << format_.slots.bit_length()), _MOST_AT_FIRST)
+    stride = capacity + _PADDING
+    room = len(links) * stride
     waits = room if links["limit"].max() >= 0 else 0
     due = _filled(len(graph.nodes), NEVER)
-    return Net(links, np.zeros(room, PACKET), _zeros(waits), due, _FIRST_CAPACITY)
+    return Net(links, np.zeros(room, PACKET), _zeros(waits), due, capacity, stride)
 
 
 def _workers(plan: Plan) -> Records:
@@ -247,18 +258,18 @@ def _shard_rows(plan: Plan, cores: int) -> list[tuple[int, int, int]]:
 
 
 def _pool(plan: Plan, format_: Aggregation, shards: int) -> Pool:
-    sets = [
-        (turns + (place < extra)) % 2
-        for host in plan.hosts[: plan.workers]
-        for first, last, _ in _shard_rows(plan, host.cores)
-        for turns, extra in [divmod(format_.first_number, last - first + 1)]
-        for place in range(last - first + 1)
-    ]
-    count = len(sets)
+    stride = format_.slots + _PADDING
+    count = plan.workers * stride
+    sets = _zeros(count)
+    for worker, host in enumerate(plan.hosts[: plan.workers]):
+        for first, last, _ in _shard_rows(plan, host.cores):
+            turns, extra = divmod(format_.first_number, last - first + 1)
+            used = (turns + (np.arange(last - first + 1) < extra)) % 2
+            sets[worker * stride + first : worker * stride + last + 1] = used
     return Pool(
         _filled(count, IDLE),
         _zeros(count),
-        _ints(sets),
+        sets,
         _zeros(count),
         _filled(count, NEVER),
         _filled(count, IDLE),
@@ -289,22 +300,23 @@ def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, room: int) -> Swi
 def grown(state: State) -> State:
     """Return the state with rings of twice the capacity, which hold the same packets."""
     net, links = state.net, state.net.links
-    room = 2 * len(net.rings)
+    rings = _grown_rings(net, net.rings, links["head"])
     net = net._replace(
-        rings=_grown_rings(net.rings, links["head"]),
-        waits=_grown_rings(net.waits, links["wait_head"]),
+        rings=rings,
+        waits=_grown_rings(net, net.waits, links["wait_head"]),
         capacity=2 * net.capacity,
+        stride=2 * net.capacity + _PADDING,
     )
-    switch = state.switch._replace(order=_zeros(room), scratch=_zeros(room))
+    switch = state.switch._replace(order=_zeros(len(rings)), scratch=_zeros(len(rings)))
     return state._replace(net=net, switch=switch)
 
 
-def _grown_rings(rings: Any, head: Ints) -> Any:  # noqa: ANN401
+def _grown_rings(net: Net, rings: Any, head: Ints) -> Any:  # noqa: ANN401
     if not len(rings):
         return rings
-    old = rings.reshape(len(head), -1)
-    capacity = old.shape[1]
-    new = np.zeros((len(head), 2 * capacity), rings.dtype)
+    capacity = net.capacity
+    old = rings.reshape(len(head), net.stride)
+    new = np.zeros((len(head), 2 * capacity + _PADDING), rings.dtype)
     places = head[:, None] + np.arange(capacity)
     rows = np.arange(len(head))[:, None]
     new[rows, places & (2 * capacity - 1)] = old[rows, places & (capacity - 1)]

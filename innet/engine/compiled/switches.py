@@ -185,7 +185,7 @@ def collect(settings: Settings, net: Net, switch: Switch, first: int, until: int
     for port in range(len(switch.ports)):
         link = switch.ports[port].link
         for place in range(net.links[link].head, net.links[link].tail):
-            arrival = net.rings[link * net.capacity + (place & (net.capacity - 1))].arrival
+            arrival = net.rings[link * net.stride + (place & (net.capacity - 1))].arrival
             if arrival >= until:
                 break
             switch.order[count] = (arrival - first) << PORT_BITS | port

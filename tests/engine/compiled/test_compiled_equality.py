@@ -49,7 +49,9 @@ def test_rings_that_grow_keep_their_packets_in_order():
     links["head"], links["tail"] = capacity - 3, 2 * capacity - 3  # full, and wrapped round
     for index in range(len(links)):
         for place in range(capacity - 3, 2 * capacity - 3):
-            state.net.rings[index * capacity + place % capacity]["word"] = 1000 * index + place
+            state.net.rings[index * state.net.stride + place % capacity]["word"] = (
+                1000 * index + place
+            )
     net = grown(state).net
     assert net.capacity == 2 * capacity
     rings = net.rings.reshape(len(links), -1)
@@ -61,7 +63,7 @@ def test_rings_that_grow_keep_their_packets_in_order():
 
 def test_more_packets_on_a_link_than_its_ring_had_room_for():
     more = "host: {rto: 2 us}\nlimit: 3 ms"
-    case = scenario(workers=2, slots=512, more=more)
+    case = scenario(workers=2, slots=1024, more=more)
     plan = build_plan(case, "in_network", False, 2000 * 32)
     run = CompiledRun(plan)
     before = run.state.net.capacity
