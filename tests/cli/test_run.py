@@ -232,9 +232,9 @@ def test_a_reader_that_leaves_early_is_no_error(scenario, tmp_path):
 
 def test_a_terminated_run_ends_like_an_interrupted_one(scenario, tmp_path):
     scenario.write_text(scenario.read_text().replace("64 KiB", "256 MiB"))
+    command = [sys.executable, "-m", "innet.cli.main", "run"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "innet.cli.main", "run", str(scenario), "--engine", "reference"],
-        cwd=tmp_path,
+        [*command, str(scenario), "--engine", "reference", "--out", str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )

@@ -63,10 +63,12 @@ def send(net: Net, index: int, word: int, now: int) -> None:
         return
     elif start - now > link.queued_ps:
         link.queued_ps = start - now
-    end = start + (link.help_ps if is_help else link.time_ps)
+    end = start + link.time_ps
+    if is_help:
+        end = start + link.help_ps
+        link.help_packets += 1
     link.free_at = end
     link.packets += 1
-    link.help_packets += is_help
     if link.loss and _draw(link.key, np.uint64(link.packets)) < link.loss:
         link.lost += 1
     else:

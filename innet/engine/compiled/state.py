@@ -41,19 +41,21 @@ _PADDING = 8
 Records = npt.NDArray[np.void]
 
 
-def _record(integers: str, draws: str = "") -> np.dtype[np.void]:
-    """A record of int64 fields, then of uint64 fields."""
-    fields: list[tuple[str, type]] = [(name, np.int64) for name in integers.split()]
-    return np.dtype(fields + [(name, np.uint64) for name in draws.split()])
+def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
+    """A record of int64 fields, but for `draws`, which are uint64."""
+    random = draws.split()
+    return np.dtype([(name, np.uint64 if name in random else np.int64) for name in fields.split()])
 
 
 # A link direction. `time_ps` is the medium time of a packet, `help_ps` that of a call for help,
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
+# What every packet needs comes first, in one or two lines of a cache.
 LINK = _record(
-    "target time_ps help_ps packet_bytes help_bytes delay_ps limit free_at first_sent packets "
-    "help_packets lost queue_dropped queued_ps head tail wait_head wait_tail wait_bytes",
-    "loss key",
+    "target time_ps delay_ps free_at first_sent packets head tail "
+    "loss limit queued_ps key lost help_ps help_packets queue_dropped "
+    "packet_bytes help_bytes wait_head wait_tail wait_bytes",
+    draws="loss key",
 )
 # A packet on its way.
 PACKET = _record("arrival word")

@@ -2,6 +2,7 @@
 
 import dataclasses
 import importlib.util
+import signal
 import subprocess
 import sys
 
@@ -76,3 +77,24 @@ def test_numba_is_not_loaded_for_other_engines():
         "sys.exit('numba' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", program]).returncode == 0
+
+
+def test_an_interrupt_ends_a_large_run(tmp_path):
+    file = tmp_path / "large.yaml"
+    file.write_text(
+        "version: 1\nname: large\n"
+        "topology: {workers: 64, link: {rate: 100 Gbps, loss: 0.0001}}\n"
+        "collective: {size: 10 GB, dtype: int32, check: never}\nalgorithms: [in_network]\n"
+    )
+    command = [sys.executable, "-m", "innet.cli.main", "run", str(file), "--engine", "compiled"]
+    process = subprocess.Popen(
+        [*command, "--out", str(tmp_path)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    while not process.stderr.readline().startswith("innet: "):
+        assert process.poll() is None
+    process.send_signal(signal.SIGINT)
+    rest = process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 130
+    assert "interrupted; no run had finished" in rest
