@@ -94,6 +94,20 @@ def test_a_sweep_is_run_in_order_and_drawn(innet, scenario, tmp_path):
     assert len(rows) == 1 + 2 * (2 + 4)
 
 
+def test_an_engine_refuses_what_it_does_not_simulate(innet, scenario):
+    code, out, err = innet("run", scenario, "--engine", "compiled", "--no-plots")
+    assert (code, out) == (2, "")
+    assert "the compiled engine does not simulate this run: values travel" in err
+
+
+def test_the_engine_that_ran_is_told(innet, scenario):
+    lossy = ("--set", "topology.link.loss=0.001", "--set", "collective.check=never")
+    words = ("run", scenario, *lossy, "--set", "algorithms=[in_network]", "--no-plots")
+    tables = [innet(*words, "--engine", engine)[1] for engine in ("reference", "compiled")]
+    assert "reference engine" in tables[0]
+    assert tables[1] == tables[0].replace("reference engine", "compiled engine")
+
+
 def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
     from innet.campaign import campaign
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from innet import draws
-from innet.engine.compiled import hosts, lines, state, switches
+from innet.engine.compiled import hosts, jit, lines, state, switches
 from innet.engine.compiled.jit import inlined, kernel
 from innet.engine.compiled.state import State
 from innet.protocol import machine, transitions, worker
@@ -20,7 +20,7 @@ from innet.protocol.machine import NEVER
 
 MORE, REACHED, QUIET, FULL = range(4)
 
-_SOURCES = (draws, hosts, lines, state, switches, machine, transitions, worker)
+_SOURCES = (draws, hosts, jit, lines, state, switches, machine, transitions, worker)
 
 
 def _fingerprint() -> int:
