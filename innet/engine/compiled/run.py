@@ -6,8 +6,8 @@ from typing import NoReturn
 from innet.engine.compiled.conditions import ENGINE, refusal
 from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
+from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
-from innet.engine.compiled.state import grown, lower
 from innet.engine.refused import RefusedError
 from innet.errors import UnfinishedError
 from innet.plan.plan import Plan

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from innet.engine.compiled import run as compiled_run
+from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.run import CompiledRun, run_compiled
-from innet.engine.compiled.state import grown, lower
 from innet.engine.simulate import simulate
 from innet.scenario.build import build_plan
 from tests.engine.compiled.made_lossy_stars import both, lossy_star
