@@ -3,6 +3,7 @@
 All give back every task's record, in the order in which they are finished.
 """
 
+import signal
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from typing import Any
@@ -29,17 +30,28 @@ def run_on_cores(tasks: Sequence[Task], jobs: int) -> Iterator[Finished]:
         return
     left = {task.key: task for task in tasks}
     try:
-        for finished in _parallel(tasks, jobs, idle_worker_timeout=_IDLE_S):
+        for finished in _parallel(
+            tasks, jobs, idle_worker_timeout=_IDLE_S, initializer=_ignore_ctrl_c
+        ):
             del left[finished.key]
             yield finished
     except BrokenProcessPool:
         yield from map(_run_alone, left.values())
 
 
-def _parallel(tasks: Sequence[Task], jobs: int, **options: int) -> Iterator[Finished]:
+def _parallel(
+    tasks: Sequence[Task],
+    jobs: int,
+    **options: Any,  # noqa: ANN401
+) -> Iterator[Finished]:
     work = joblib.Parallel(n_jobs=jobs, return_as="generator_unordered", **options)
     finished: Iterator[Finished] = work(joblib.delayed(run_task)(task) for task in tasks)
     return finished
+
+
+def _ignore_ctrl_c() -> None:
+    """Leave it to the first process, which ends the others, to answer Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _run_alone(task: Task) -> Finished:
