@@ -6,12 +6,13 @@ finished is not lost when the work is interrupted.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple
 
 from innet.campaign.values import Values, load_values, wrong_elements
-from innet.engine.simulate import simulate
+from innet.engine.simulate import Engine, Note, simulate
 from innet.errors import UnfinishedError
 from innet.metrics.figures import RunSummary
 from innet.metrics.rows import Row, link_rows, worker_rows
@@ -31,6 +32,19 @@ class Progress:
     doing: str
 
 
+class Failure(NamedTuple):
+    """A wrong sum or an unfinished run: the algorithm, where it ran, and what to say of it."""
+
+    algorithm: str
+    swept: str
+    told: str
+
+    @property
+    def message(self) -> str:
+        """The whole message."""
+        return run_name(self.algorithm, self.swept) + self.told
+
+
 @dataclass(slots=True)
 class _PointInWork:
     point: Point
@@ -41,17 +55,27 @@ class _PointInWork:
 
 
 class Campaign:
-    """The runs of a scenario. `failures` are messages on wrong sums and unfinished runs."""
+    """The runs of a scenario. `failed` are its wrong sums and unfinished runs.
 
-    def __init__(self, scenario: Scenario, report: Callable[[Progress], None]) -> None:
+    `note` is told what a user should know of the engine.
+    """
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        report: Callable[[Progress], None],
+        engine: Engine = "auto",
+        note: Note | None = None,
+    ) -> None:
         self._scenario = scenario
         self._points = expand(scenario)
         self._report = report
+        self._engine, self._note = engine, note
         self._in_work: list[_PointInWork] = []
-        self._todo = sum(_work(point.scenario) for point in self._points)
+        self._todo = sum(work_of(point.scenario) for point in self._points)
         self._done = 0
         self._finished: dict[str, _PointInWork] = {}
-        self.failures: list[str] = []
+        self.failed: list[Failure] = []
 
     @property
     def results(self) -> Results:
@@ -73,11 +97,16 @@ class Campaign:
         """The rows of links.csv of what is finished so far."""
         return [row for work in self._in_work for row in work.links]
 
+    @property
+    def failures(self) -> list[str]:
+        """A message on every wrong sum and unfinished run."""
+        return [failure.message for failure in self.failed]
+
     def run(self) -> None:
         """Run all points in order.
 
         Raises ConfigurationError for tensor files that do not fit. A run that cannot finish is
-        noted in `failures` and the next one starts.
+        noted in `failed` and the next one starts.
         """
         for point in self._points:
             work = _PointInWork(point)
@@ -88,7 +117,7 @@ class Campaign:
             else:
                 self._run_point(work)
                 self._finished[settings] = work
-            self._done += _work(point.scenario)
+            self._done += work_of(point.scenario)
 
     def _repeat_point(self, work: _PointInWork, earlier: _PointInWork) -> None:
         work.runs, work.unfinished = earlier.runs, earlier.unfinished
@@ -97,16 +126,17 @@ class Campaign:
     def _run_point(self, work: _PointInWork) -> None:
         scenario = work.point.scenario
         values = load_values(scenario)
-        share = _work(scenario) / len(scenario.algorithms) / self._todo
+        share = work_of(scenario) / len(scenario.algorithms) / self._todo
         for place, algorithm in enumerate(scenario.algorithms):
             before = self._done / self._todo + place * share
-            doing = self._name(work.point, algorithm)
+            doing = run_name(algorithm, swept_text(work.point.parameters))
             self._report(Progress(before, doing))
             try:
                 self._run_one(work, algorithm, values, _scaled(self._report, before, share, doing))
             except UnfinishedError as error:
                 work.unfinished.append(Unfinished(algorithm, str(error)))
-                self.failures.append(f"{doing} cannot finish: {error}")
+                told = f" cannot finish: {error}"
+                self.failed.append(Failure(algorithm, swept_text(work.point.parameters), told))
 
     def _run_one(
         self,
@@ -117,22 +147,30 @@ class Campaign:
     ) -> None:
         scenario = work.point.scenario
         plan = build_plan(scenario, algorithm, values.carried, values.elements)
-        trace = simulate(plan, values.tensors, progress)
+        trace = simulate(plan, values.tensors, progress, self._engine, self._note)
         wrong, first = wrong_elements(values, plan, trace)
         if wrong:
-            self.failures.append(f"{self._name(work.point, algorithm)}: {first}")
+            swept = swept_text(work.point.parameters)
+            self.failed.append(Failure(algorithm, swept, f": {first}"))
         work.runs.append(summarise(plan, trace, wrong, values.carried))
-        parameters = dict(self._parameters(work.point))
+        parameters = swept_columns(work.point.parameters)
         work.workers += [{**parameters, **row} for row in worker_rows(plan, trace)]
         work.links += [{**parameters, **row} for row in link_rows(plan, trace)]
 
-    def _parameters(self, point: Point) -> Iterator[tuple[str, str]]:
-        for key, value in point.parameters.items():
-            yield key, short_parameter(value)
 
-    def _name(self, point: Point, algorithm: str) -> str:
-        swept = ", ".join(f"{key}={value}" for key, value in self._parameters(point))
-        return f"{algorithm} at {swept}" if swept else algorithm
+def swept_columns(parameters: Mapping[str, object]) -> dict[str, str]:
+    """Return the swept keys with their values as rows of a CSV file show them."""
+    return {key: short_parameter(value) for key, value in parameters.items()}
+
+
+def swept_text(parameters: Mapping[str, object]) -> str:
+    """Return a point's swept keys with their values, `key=value, ...`; may be empty."""
+    return ", ".join(f"{key}={value}" for key, value in swept_columns(parameters).items())
+
+
+def run_name(algorithm: str, swept: str) -> str:
+    """Return what a run of an algorithm is called at a point."""
+    return f"{algorithm} at {swept}" if swept else algorithm
 
 
 def output_folder(scenario: Scenario, out: Path) -> Path:
@@ -140,7 +178,7 @@ def output_folder(scenario: Scenario, out: Path) -> Path:
     return out / scenario.name
 
 
-def _work(scenario: Scenario) -> int:
+def work_of(scenario: Scenario) -> int:
     """Return the work of a point in arbitrary units, at least 1; it only weighs the progress."""
     elements = scenario.collective.elements or 2**20
     return (elements + 1) * scenario.topology.workers * len(scenario.algorithms)

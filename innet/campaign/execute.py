@@ -8,6 +8,7 @@ from typing import Any
 
 from innet.campaign.campaign import Campaign, Progress, output_folder
 from innet.campaign.store import build_manifest, store
+from innet.engine.simulate import Engine, Note
 from innet.errors import InnetError
 from innet.report.draw import draw_stored
 from innet.report.files import prepare_folder
@@ -24,14 +25,15 @@ class WorkInterruptedError(InnetError):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What to run: a scenario file, keys to override, where run directories go, and
-    whether the results are drawn."""
+    """What to run: a scenario file, keys to override, where run directories go,
+    whether the results are drawn, and by which engine."""
 
     file: Path
     overrides: tuple[str, ...] = ()
     seed: int | None = None
     out: Path = Path("runs")
     plots: bool = False
+    engine: Engine = "auto"
 
     @property
     def all_overrides(self) -> tuple[str, ...]:
@@ -46,6 +48,8 @@ class Request:
             words += ["--set", override]
         if self.seed is not None:
             words += ["--seed", str(self.seed)]
+        if self.engine != "auto":
+            words += ["--engine", self.engine]
         return shlex.join(words)
 
 
@@ -61,16 +65,19 @@ class Outcome:
     failures: Sequence[str]
 
 
-def execute(request: Request, report: Callable[[Progress], None]) -> Outcome:
+def execute(
+    request: Request, report: Callable[[Progress], None], note: Note | None = None
+) -> Outcome:
     """Run a scenario and write its run directory, also when it is interrupted.
 
+    `note` is told what a user should know of the engine.
     Raises ConfigurationError before any work for a bad scenario or an unwritable directory,
     and WorkInterruptedError on Ctrl-C.
     """
     scenario = load_scenario(request.file, request.all_overrides)
     folder = output_folder(scenario, request.out)
     prepare_folder(folder)
-    campaign = Campaign(scenario, report)
+    campaign = Campaign(scenario, report, request.engine, note)
     try:
         campaign.run()
     except KeyboardInterrupt:
@@ -80,22 +87,27 @@ def execute(request: Request, report: Callable[[Progress], None]) -> Outcome:
         _keep_finished(request, scenario, folder, campaign)
         raise
     complete = not any(point.unfinished for point in campaign.results.points)
-    manifest = _manifest(request, scenario, complete)
+    manifest = manifest_of(request, scenario, complete)
     store(folder, manifest, campaign)
-    files = [folder]
-    if request.plots and any(point.runs for point in campaign.results.points):
-        stored = StoredRun(folder, manifest, campaign.results)
-        files.append(draw_stored([stored], "auto", "time"))
+    files = [folder, *drawn(request, StoredRun(folder, manifest, campaign.results))]
     return Outcome(campaign.results, manifest, files, campaign.failures)
+
+
+def drawn(request: Request, run: StoredRun) -> list[Path]:
+    """Draw a run's results where that is wanted and there are any; return the plot."""
+    if not request.plots or not any(point.runs for point in run.results.points):
+        return []
+    return [draw_stored([run], "auto", "time")]
 
 
 def _keep_finished(request: Request, scenario: Scenario, folder: Path, campaign: Campaign) -> str:
     finished = sum(len(point.runs) for point in campaign.results.points)
     if finished == 0:
         return "no run had finished"
-    store(folder, _manifest(request, scenario, complete=False), campaign)
+    store(folder, manifest_of(request, scenario, complete=False), campaign)
     return f"{finished} finished run{'s' * (finished != 1)} kept in {folder}"
 
 
-def _manifest(request: Request, scenario: Scenario, complete: bool) -> dict[str, Any]:
+def manifest_of(request: Request, scenario: Scenario, complete: bool) -> dict[str, Any]:
+    """Return the manifest of a request's results."""
     return build_manifest(scenario, request.file, request.all_overrides, request.command, complete)

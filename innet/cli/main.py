@@ -19,6 +19,7 @@ from innet.errors import ConfigurationError, InnetError
 # Name -> what `innet --help` says. A command is the function of its name in innet.cli.<name>.
 COMMANDS = {
     "run": "Run a scenario and compare its algorithms.",
+    "sweep": "Run every point of a scenario's grid on many processes.",
     "emulate": "Run a scenario's in-network all-reduce with real packets.",
     "plot": "Draw what was swept, or bars, from run directories.",
     "compare": "Say what changed between two run directories.",

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
 
-_PATIENCE_S = 1.0
-_LINE_EVERY_S = 5.0
-_BAR_EVERY_S = 0.1
+PATIENCE_S = 1.0
+LINE_EVERY_S = 5.0
+BAR_EVERY_S = 0.1
 
 
 class Step(Protocol):
@@ -48,14 +48,14 @@ class _Lines:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._next = self._start + _PATIENCE_S
+        self._next = self._start + PATIENCE_S
 
     def show(self, step: Step) -> None:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _LINE_EVERY_S
-        left = _left(now - self._start, step.done)
+        self._next = now + LINE_EVERY_S
+        left = time_left(now - self._start, step.done)
         print(f"innet: {step.done:.0%} done, {left}: {step.doing}", file=sys.stderr, flush=True)
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class _Bar:
 
     def __init__(self) -> None:
         self._start = time.monotonic()
-        self._next = self._start + _PATIENCE_S
+        self._next = self._start + PATIENCE_S
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
@@ -75,11 +75,11 @@ class _Bar:
         now = time.monotonic()
         if now < self._next:
             return
-        self._next = now + _BAR_EVERY_S
+        self._next = now + BAR_EVERY_S
         if self._bar is None:
             self._open()
         if self._bar is not None and self._task is not None:
-            left = _left(now - self._start, step.done)
+            left = time_left(now - self._start, step.done)
             doing = f"{step.doing}, {left}"
             self._bar.update(self._task, completed=step.done, description=doing)
 
@@ -102,7 +102,7 @@ class _Bar:
         self._bar.start()
 
 
-def _left(elapsed_s: float, done: float) -> str:
+def time_left(elapsed_s: float, done: float) -> str:
     """Say how long the rest will take at the pace so far."""
     if done <= 0:
         return "time left unknown"

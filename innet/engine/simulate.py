@@ -1,26 +1,88 @@
-"""The one entry to the engines."""
+"""The one entry to the engines, and which of them runs a plan."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from importlib.util import find_spec
+from typing import Any, Literal
 
 import numpy.typing as npt
 
+from innet.engine.compiled import conditions as compiled_conditions
+from innet.engine.recurrence.run import run_recurrence
 from innet.engine.reference.aggregation import AggregationRun
 from innet.engine.reference.messages import MessageRun
+from innet.engine.refused import RefusedError
+from innet.errors import MissingToolError
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
+
+Engine = Literal["auto", "reference", "compiled", "recurrence"]
+Report = Callable[[float], None]
+Note = Callable[[str], None]
+
+# Below so many hops the reference engine is done before Numba is loaded.
+_HOPS_WORTH_COMPILING = 200_000
 
 
 def simulate(
     plan: Plan,
     tensors: Sequence[npt.NDArray[Any]] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Report | None = None,
+    engine: Engine = "reference",
+    note: Note | None = None,
 ) -> Trace:
     """Run a plan in simulated time.
 
     `tensors` holds a vector of `plan.elements` a worker, or is None for timing only. `progress`
-    is called with the fraction done. Raises UnfinishedError when the run cannot finish.
+    is called with the fraction done, `note` with what a user should know of the engine. `auto`
+    takes the recurrence where it is exact, else the compiled engine for what is large and can be
+    compiled, else the reference engine. Raises UnfinishedError when the run cannot finish,
+    RefusedError when `engine` does not simulate it, MissingToolError without Numba.
     """
+    if engine == "recurrence":
+        return run_recurrence(plan, progress)
+    if engine == "compiled":
+        return _compiled(plan, progress, note)
+    if engine == "auto":
+        return _fastest(plan, tensors, progress, note)
+    return _reference(plan, tensors, progress)
+
+
+def _fastest(
+    plan: Plan,
+    tensors: Sequence[npt.NDArray[Any]] | None,
+    progress: Report | None,
+    note: Note | None,
+) -> Trace:
+    try:
+        return run_recurrence(plan, progress)
+    except RefusedError:
+        pass
+    if _hops(plan) >= _HOPS_WORTH_COMPILING and compiled_conditions.refusal(plan) is None:
+        if find_spec("numba") is not None:
+            return _compiled(plan, progress, note)
+        if note is not None:
+            note("Numba is not installed, so the reference engine runs instead of the compiled one")
+    return _reference(plan, tensors, progress)
+
+
+def _hops(plan: Plan) -> int:
+    """The packets of a loss-free in-network run, counted on every link."""
+    if plan.aggregation is None:
+        return 0
+    return 2 * plan.workers * -(-plan.elements // plan.aggregation.elements_per_packet)
+
+
+def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
+    if find_spec("numba") is None:
+        raise MissingToolError("the compiled engine needs Numba: pip install numba")
+    from innet.engine.compiled.run import run_compiled
+
+    return run_compiled(plan, progress, note)
+
+
+def _reference(
+    plan: Plan, tensors: Sequence[npt.NDArray[Any]] | None, progress: Report | None
+) -> Trace:
     vectors = None if tensors is None else list(tensors)
     kind = MessageRun if plan.aggregation is None else AggregationRun
     return kind(plan, vectors).run(progress)

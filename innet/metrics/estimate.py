@@ -36,7 +36,8 @@ def members_without(plan: Plan, burden: Burden | None = None) -> list[Member]:
         earliest = min(worker.start_ps for worker in workers)
         return [replace(member, start_ps=earliest) for member in members]
     if burden is Burden.SLOW_MEMBER:
-        return [_no_slower(member, workers) for member in members]
+        typical = _typical(workers)
+        return [_no_slower(member, typical) for member in members]
     if burden is Burden.HOST:
         return [replace(member, send_ps=0, receive_ps=0) for member in members]
     if burden is Burden.LATENCY:
@@ -77,11 +78,22 @@ def aggregation_ps(plan: Plan, aggregation: Aggregation, without: Burden | None 
     return max(filled, start + rounds * round_trip + round(packet * (last - 1)))
 
 
-def _no_slower(member: Member, workers: list[Member]) -> Member:
+def _typical(workers: list[Member]) -> Member:
+    """Return a worker with the median rates and costs."""
+    return replace(
+        workers[0],
+        up_bps=median_high(worker.up_bps for worker in workers),
+        down_bps=median_high(worker.down_bps for worker in workers),
+        send_ps=median_high(worker.send_ps for worker in workers),
+        receive_ps=median_high(worker.receive_ps for worker in workers),
+    )
+
+
+def _no_slower(member: Member, typical: Member) -> Member:
     return replace(
         member,
-        up_bps=max(member.up_bps, median_high(worker.up_bps for worker in workers)),
-        down_bps=max(member.down_bps, median_high(worker.down_bps for worker in workers)),
-        send_ps=min(member.send_ps, median_high(worker.send_ps for worker in workers)),
-        receive_ps=min(member.receive_ps, median_high(worker.receive_ps for worker in workers)),
+        up_bps=max(member.up_bps, typical.up_bps),
+        down_bps=max(member.down_bps, typical.down_bps),
+        send_ps=min(member.send_ps, typical.send_ps),
+        receive_ps=min(member.receive_ps, typical.receive_ps),
     )

@@ -124,7 +124,9 @@ def rto_interval(
             margin = max(4 * timer[at + VARIATION], timer[at + SMOOTHED])
             interval = max(minimum, timer[at + SMOOTHED] + margin)
         doublings = max(doublings, timer[at + BACKOFF])
-    return min(maximum, interval << min(doublings, MOST_DOUBLINGS))
+    doublings = min(doublings, MOST_DOUBLINGS)
+    # Compared before it is doubled, since compiled integers have 64 bits.
+    return maximum if interval > maximum >> doublings else interval << doublings
 
 
 def rto_time(timer: Ints, at: int, packet: int, now: int) -> None:

@@ -12,9 +12,7 @@ def shortest_routes(graph: Graph, hosts: Sequence[int]) -> tuple[tuple[int, ...]
     fixed order, to what the search from the host meets first.
     """
     towards = [_links_towards(graph, host) for host in hosts]
-    return tuple(
-        tuple(towards[rank][node] for rank in range(len(hosts))) for node in range(len(graph.nodes))
-    )
+    return tuple(zip(*towards, strict=True))
 
 
 def _links_towards(graph: Graph, target: int) -> list[int]:

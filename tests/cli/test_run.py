@@ -26,10 +26,10 @@ def failing(monkeypatch, algorithm, error):
 
     simulate = campaign.simulate
 
-    def simulate_or_fail(plan, tensors, progress):
+    def simulate_or_fail(plan, *rest):
         if plan.algorithm == algorithm:
             raise error
-        return simulate(plan, tensors, progress)
+        return simulate(plan, *rest)
 
     monkeypatch.setattr(campaign, "simulate", simulate_or_fail)
 
@@ -94,14 +94,28 @@ def test_a_sweep_is_run_in_order_and_drawn(innet, scenario, tmp_path):
     assert len(rows) == 1 + 2 * (2 + 4)
 
 
+def test_an_engine_refuses_what_it_does_not_simulate(innet, scenario):
+    code, out, err = innet("run", scenario, "--engine", "compiled", "--no-plots")
+    assert (code, out) == (2, "")
+    assert "the compiled engine does not simulate this run: values travel" in err
+
+
+def test_the_engine_that_ran_is_told(innet, scenario):
+    lossy = ("--set", "topology.link.loss=0.001", "--set", "collective.check=never")
+    words = ("run", scenario, *lossy, "--set", "algorithms=[in_network]", "--no-plots")
+    tables = [innet(*words, "--engine", engine)[1] for engine in ("reference", "compiled")]
+    assert "reference engine" in tables[0]
+    assert tables[1] == tables[0].replace("reference engine", "compiled engine")
+
+
 def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
     from innet.campaign import campaign
 
     simulate, sizes = campaign.simulate, []
 
-    def counted(plan, tensors, progress):
+    def counted(plan, *rest):
         sizes.append(plan.elements)
-        return simulate(plan, tensors, progress)
+        return simulate(plan, *rest)
 
     monkeypatch.setattr(campaign, "simulate", counted)
     sweep = "sweep.collective.size=[4 KiB, 8 KiB, 4 KiB, 4096 B]"
@@ -133,8 +147,8 @@ def test_a_wrong_sum_is_an_error_that_names_the_element(innet, scenario, monkeyp
 
     simulate = campaign.simulate
 
-    def simulate_wrongly(plan, tensors, progress):
-        trace = simulate(plan, tensors, progress)
+    def simulate_wrongly(plan, *rest):
+        trace = simulate(plan, *rest)
         if plan.algorithm == "ring":
             trace.results[2][17] += 1
         return trace
@@ -232,8 +246,9 @@ def test_a_reader_that_leaves_early_is_no_error(scenario, tmp_path):
 
 def test_a_terminated_run_ends_like_an_interrupted_one(scenario, tmp_path):
     scenario.write_text(scenario.read_text().replace("64 KiB", "256 MiB"))
+    command = [sys.executable, "-m", "innet.cli.main", "run"]
     process = subprocess.Popen(
-        [sys.executable, "-m", "innet.cli.main", "run", str(scenario), "--out", str(tmp_path)],
+        [*command, str(scenario), "--engine", "reference", "--out", str(tmp_path)],
         stderr=subprocess.PIPE,
         text=True,
     )

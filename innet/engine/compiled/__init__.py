@@ -1,0 +1,1 @@
+"""The compiled engine: the packets of the reference engine, simulated in time windows by Numba."""

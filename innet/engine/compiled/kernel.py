@@ -1,0 +1,85 @@
+"""Windows of simulated time, compiled.
+
+Whatever a node emits arrives after the *lookahead* at the earliest: the smallest sum of a packet's
+medium time and a link's delay. So in a window of that length every node can handle its own
+events in its own order, without a heap of all events; the next window begins with the earliest
+event that is left. This is conservative parallel simulation (Chandy and Misra, 1979) on one core.
+"""
+
+import inspect
+import zlib
+from collections.abc import Callable
+from typing import Any
+
+from innet import draws
+from innet.engine.compiled import hosts, jit, lines, state, switches
+from innet.engine.compiled.jit import inlined, kernel
+from innet.engine.compiled.state import State
+from innet.protocol import machine, transitions, worker
+from innet.protocol.machine import NEVER
+
+MORE, REACHED, QUIET, FULL = range(4)
+
+_SOURCES = (draws, hosts, jit, lines, state, switches, machine, transitions, worker)
+
+
+def _fingerprint() -> int:
+    """A number of the sources that are compiled into the kernel from other modules."""
+    text = "".join(inspect.getsource(module) for module in _SOURCES)
+    return zlib.crc32(text.encode())
+
+
+@inlined
+def run_window(state: State, until: int) -> int:
+    """Handle the events of all nodes before `until`; return their number, -1 if a ring is full."""
+    due = state.net.due
+    events = 0
+    for node in range(len(due)):
+        if due[node] < until:
+            worker = state.worker_of[node]
+            if worker >= 0:
+                handled = hosts.run_host(state.settings, state.net, state.hosts, worker, until)
+            else:
+                handled = switches.run_switch(state.settings, state.net, state.switch, until)
+            if handled < 0:
+                return -1
+            events += handled
+    return events
+
+
+@inlined
+def first_due(state: State) -> int:
+    """When the next event of all nodes is, NEVER if there is none."""
+    first = NEVER
+    for time in state.net.due:
+        first = min(first, time)
+    return first
+
+
+def _build(fingerprint: int) -> Callable[..., Any]:
+    """Compile the kernel; Numba's cache knows it by its own source and by the fingerprint."""
+
+    @kernel
+    def run_windows(state: State, last: int, events: int) -> int:
+        """Handle events up to the instant `last`, some `events` of them in one call.
+
+        Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when
+        there are none, and FULL when the rings of links must grow before the next one.
+        """
+        if fingerprint < 0:
+            return FULL
+        while events > 0:
+            first = first_due(state)
+            if first > last:
+                return QUIET if first == NEVER else REACHED
+            handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
+            if handled < 0:
+                return FULL
+            events -= handled
+        return MORE
+
+    built: Callable[..., Any] = run_windows
+    return built
+
+
+run_windows = _build(_fingerprint())

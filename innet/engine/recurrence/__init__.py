@@ -1,0 +1,1 @@
+"""The recurrence: loss-free runs on in-order links, without events."""

@@ -1,0 +1,71 @@
+"""For which plans the recurrence is exact, as far as a plan alone can say."""
+
+from innet.plan.plan import Aggregation, Plan
+from innet.units import serialisation_ps
+
+ENGINE = "recurrence"
+_MOST_PS = 1 << 61  # times stay within 64 bits
+
+
+def refusal(plan: Plan) -> str | None:
+    """Return why a plan cannot be run, or None; some runs are only refused on their way."""
+    if plan.aggregation is None:
+        return f"{plan.algorithm} is point to point; only in_network is supported"
+    return (
+        _of_values(plan)
+        or _of_faults(plan)
+        or _of_network(plan, plan.aggregation)
+        or _of_hosts(plan, plan.aggregation)
+        or _of_limits(plan, plan.aggregation)
+    )
+
+
+def _of_values(plan: Plan) -> str | None:
+    return "values travel; only timing is supported (check: never)" if plan.carry_payload else None
+
+
+def _of_faults(plan: Plan) -> str | None:
+    if plan.packet_faults or plan.node_faults:
+        return "the scenario has faults"
+    for index, link in enumerate(plan.graph.links):
+        if link.loss > 0:
+            return f"link {index} loses packets"
+    return None
+
+
+def _of_network(plan: Plan, format_: Aggregation) -> str | None:
+    graph, switch = plan.graph, format_.switch
+    for rank, host in enumerate(plan.hosts):
+        out, into = graph.links_out[host.node], graph.links_into[host.node]
+        if len(out) != 1 or len(into) != 1:
+            return f"the host of rank {rank} has several links"
+        if graph.links[out[0]].target != switch or graph.links[into[0]].source != switch:
+            return f"the host of rank {rank} is not at the switch that aggregates"
+    if len(graph.links) != 2 * plan.workers or len(plan.hosts) != plan.workers:
+        return "the network has other links than those of the workers"
+    return None
+
+
+def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
+    cores = plan.hosts[0].cores
+    if any(host.cores != cores for host in plan.hosts):
+        return "the workers have different numbers of cores"
+    if cores > 1 and any(host.send_ps or host.receive_ps for host in plan.hosts):
+        return "packets cost time on several cores, which may change their order"
+    return "a core has no slot" if cores > format_.slots else None
+
+
+def _of_limits(plan: Plan, format_: Aggregation) -> str | None:
+    latest_ps = max(host.start_ps for host in plan.hosts)
+    if plan.patience_ps < max(latest_ps, plan.rto.maximum_ps):
+        return "the run could be given up while packets are on their way"
+    stages_ps = sum(
+        serialisation_ps(format_.packet_bytes, link.rate_bps) + link.delay_ps
+        for link in plan.graph.links
+    )
+    hosts_ps = sum(host.send_ps + host.receive_ps for host in plan.hosts)
+    round_ps = stages_ps + hosts_ps + plan.graph.nodes[format_.switch].latency_ps
+    window = 2 * format_.slots + plan.hosts[0].cores
+    if latest_ps + plan.maximum_time_ps + window * round_ps > _MOST_PS:
+        return "its times do not fit in 64 bits"
+    return None

@@ -1,0 +1,46 @@
+"""What came out of one point of a sweep, kept in a file of its own until the sweep is over."""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import TypeAdapter, ValidationError
+
+from innet.files import write_whole
+from innet.metrics.figures import RunSummary
+from innet.metrics.rows import Row
+from innet.report.results import FORMAT_VERSION, Unfinished, json_text
+
+
+@dataclass(frozen=True, slots=True)
+class PointRecord:
+    """The runs of a point without its swept keys: equal points of sweeps share a record.
+
+    `failed` holds (algorithm, what to say of it) of wrong sums and unfinished runs. `error` says
+    why nothing could be run; the rest is empty then.
+    """
+
+    version: int
+    scenario: dict[str, Any]
+    runs: Sequence[RunSummary] = ()
+    unfinished: Sequence[Unfinished] = ()
+    failed: Sequence[tuple[str, str]] = ()
+    workers: Sequence[Row] = ()
+    links: Sequence[Row] = ()
+    error: str | None = None
+
+
+def write_point(path: Path, record: PointRecord) -> None:
+    """Write a record whole or not at all; ConfigurationError when that is impossible."""
+    document = {**asdict(record), "runs": [run.as_stored() for run in record.runs]}
+    write_whole(path, json_text(document).encode())
+
+
+def read_point(path: Path) -> PointRecord | None:
+    """Return a point's record; None when there is none that this innet can read."""
+    try:
+        record = TypeAdapter(PointRecord).validate_json(path.read_bytes(), strict=True)
+    except (OSError, ValidationError):
+        return None
+    return record if record.version == FORMAT_VERSION else None
