@@ -8,6 +8,8 @@ For each size of packet it shows, as medians of R runs of both in turns,
               made before, a window ahead, and only counts the results of worker 0
     agents    slots a second of an all-reduce by innet's agents, with every sum checked
     share     how much of what the blaster gets the agents get
+    busy      for how much of the time BMv2's busiest thread has work: it runs, or waits for a
+              processor. Unlike rates it says little of what else this machine does.
 
 A slot takes a packet of every worker. Needs simple_switch_grpc, finsy, and root. Figures are
 this machine's; nothing is asserted.
@@ -18,6 +20,7 @@ import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from statistics import median
 
 import numpy as np
@@ -86,6 +89,34 @@ def frames_of(job: Job, packets: int) -> list[list[bytes]]:
     return [[writer.pack(message) for message in messages] for writer in writers]
 
 
+class Busy:
+    """Watches the threads of a process, by what Linux counts for each of them."""
+
+    def __init__(self, pid: int) -> None:
+        self._pid = pid
+        self._before = self._at_work()
+        self._started = self._ended = time.perf_counter_ns()
+        self._after = self._before
+
+    def look(self) -> None:
+        """Let the time that is watched end now."""
+        self._after, self._ended = self._at_work(), time.perf_counter_ns()
+
+    def share(self) -> float:
+        """For how much of the time the busiest thread had work."""
+        passed = max(1, self._ended - self._started)
+        threads = self._after.keys()
+        return max(self._after[each] - self._before.get(each, 0) for each in threads) / passed
+
+    def _at_work(self) -> dict[str, int]:
+        """Nanoseconds in which each thread has run or waited for a processor."""
+        found = {}
+        for thread in Path(f"/proc/{self._pid}/task").iterdir():
+            ran, waited, _ = (thread / "schedstat").read_text().split()
+            found[thread.name] = int(ran) + int(waited)
+        return found
+
+
 def blast(
     ends: Mapping[int, socket.socket], frames: Sequence[Sequence[bytes]], window: int
 ) -> float:
@@ -105,30 +136,40 @@ def blast(
     return packets / (time.perf_counter() - started)
 
 
-def blaster_rate(plan: Plan, packets: int) -> float:
-    """Slots a second for a plain program on a BMv2 of its own."""
+def by_blaster(plan: Plan, packets: int) -> tuple[float, float]:
+    """Slots a second for a plain program on a BMv2 of its own, and how busy that is."""
     job = job_of(plan)
     frames = frames_of(job, packets)
     with NamespaceNetwork(worker_addresses(plan)) as network, Bmv2(network.switch) as bmv2:
         RuntimePlane(bmv2.target, job.elements_per_packet, bmv2.device).add(job)
         ends = open_far_ends(network.workers)
         try:
-            return blast(ends, frames, job.slots)
+            busy = Busy(bmv2.pid)
+            rate = blast(ends, frames, job.slots)
+            busy.look()
+            return rate, busy.share()
         finally:
             for end in ends.values():
                 end.close()
 
 
-def agents_rate(plan: Plan, packets: int) -> float:
-    """Slots a second of an all-reduce by agents."""
+def by_agents(plan: Plan, packets: int) -> tuple[float, float]:
+    """Slots a second of an all-reduce by agents, and how busy BMv2 is from first to last."""
     tensors = [generate(w, plan.elements, plan.dtype, plan.seed) for w in range(plan.workers)]
+    watches: list[Busy] = []
+
+    def look(_share: float) -> None:
+        if not watches:
+            watches.append(Busy(emulation.switch.process.pid))
+        watches[0].look()
+
     with Emulation(plan, tensors, Options("bmv2", "netns")) as emulation:
-        emulated = emulation.run()
+        emulated = emulation.run(look)
     layout = BlockLayout(plan.aggregation.elements_per_packet, 1)
     wrong = count_wrong(emulated.trace.results, tensors, plan.dtype, "in_network", layout)
     if wrong or any(rank.retransmissions for rank in emulated.trace.ranks):
         raise SystemExit(f"{wrong} wrong values, or packets sent again")
-    return packets / emulated.wall_s
+    return packets / emulated.wall_s, watches[0].share()
 
 
 def main() -> None:
@@ -139,17 +180,16 @@ def main() -> None:
     options.add_argument("--window", type=int, default=64)
     options.add_argument("--runs", type=int, default=3)
     asked = options.parse_args()
-    print(f"{asked.workers} workers, window {asked.window}: slots a second")
-    print(f"{'k':>4} {'blaster':>9} {'agents':>9} {'share':>7}")
+    print(f"{asked.workers} workers, window {asked.window}: slots a second, and how busy BMv2 is")
+    print(f"{'k':>4} {'blaster':>9} {'busy':>5} {'agents':>9} {'busy':>5} {'share':>6}")
     for k in SIZES:
         plan = plan_of(k, asked.workers, asked.packets, asked.window)
-        pairs = [
-            (blaster_rate(plan, asked.packets), agents_rate(plan, asked.packets))
-            for _ in range(asked.runs)
-        ]
-        blasted, agents = (median(rates) for rates in zip(*pairs, strict=True))
-        share = median(of_agents / of_blaster for of_blaster, of_agents in pairs)
-        print(f"{k:>4} {blasted:>9.0f} {agents:>9.0f} {share:>7.0%}", flush=True)
+        rows = []
+        for _ in range(asked.runs):
+            blaster, agents = by_blaster(plan, asked.packets), by_agents(plan, asked.packets)
+            rows.append((*blaster, *agents, agents[0] / blaster[0]))
+        shown = [median(column) for column in zip(*rows, strict=True)]
+        print("{:>4} {:>9.0f} {:>5.0%} {:>9.0f} {:>5.0%} {:>6.0%}".format(k, *shown), flush=True)
 
 
 if __name__ == "__main__":
