@@ -15,7 +15,6 @@ from typing import Protocol
 
 from innet.protocol.endpoint import (
     HELP,
-    RESULT,
     UPDATE,
     AggregationPacket,
     CollectiveDone,
@@ -195,37 +194,40 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
 
     def receive(self, packet: AggregationPacket, now: int) -> None:
         """Take a result or a call for help; whatever is not for this job is stale."""
-        slot = packet.slot - self.first_slot
-        if packet.job != self.job or not 0 <= slot < self.slots:
+        kind, job, _, slot, in_set, number, _, _, _ = packet
+        slot -= self.first_slot
+        if job != self.job or not 0 <= slot < self.slots or kind == UPDATE:
             self._drop(packet)
-        elif packet.kind == RESULT:
-            self._result(packet, slot, now)
-        elif packet.kind == HELP:
+        elif kind == HELP:
             self._help(packet, slot)
         else:
-            self._drop(packet)
+            chunk = worker_result(
+                self._chunk,
+                self._numbers,
+                self._sets,
+                self._kept_chunk,
+                self._kept_number,
+                slot,
+                in_set,
+                number,
+            )
+            if chunk == IDLE:
+                self._stale_result(packet, slot)
+            else:
+                self._take(packet, chunk, slot, now)
 
     def _drop(self, packet: AggregationPacket) -> None:
         self.stale += 1
         self._events.append(StaleDropped(packet.slot, packet.number))
 
-    def _result(self, packet: AggregationPacket, slot: int, now: int) -> None:
-        chunk = worker_result(
-            self._chunk,
-            self._numbers,
-            self._sets,
-            self._kept_chunk,
-            self._kept_number,
-            slot,
-            packet.set,
-            packet.number,
-        )
-        if chunk == IDLE:
-            self._drop(packet)
-            if packet.number == self._kept_number[slot]:
-                rto_answered_again(self._timer, 0, slot)
-                self._interval = self._timeout.interval(self._timer, 0, 0)
-            return
+    def _stale_result(self, packet: AggregationPacket, slot: int) -> None:
+        self._drop(packet)
+        if packet.number == self._kept_number[slot]:
+            rto_answered_again(self._timer, 0, slot)
+            self._interval = self._timeout.interval(self._timer, 0, 0)
+
+    def _take(self, packet: AggregationPacket, chunk: int, slot: int, now: int) -> None:
+        """Keep a sum, and send what the slot carries next."""
         if self._timer[TIMED] == slot and rto_answered(self._timer, 0, slot, now):
             self._interval = self._timeout.interval(self._timer, 0, 0)
         tensor = self._tensor

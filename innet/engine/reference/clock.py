@@ -20,14 +20,19 @@ _NODES = 1 << 20
 
 
 class Clock(simpy.Environment):
-    """SimPy's environment, with its loop over events in one place: a call less an event."""
+    """SimPy's environment, with its loop over events in one place: a call less an event.
+
+    What must be fast may push (time, priority, next(ids), event) on `queue` itself, as
+    `schedule` does.
+    """
 
     def __init__(self) -> None:
         super().__init__(0)
+        self.queue, self.ids = self._queue, self._eid
 
     def run_events(self, count: int) -> bool:
         """Handle the next `count` events; return whether there are more."""
-        queue = self._queue
+        queue = self.queue
         for _ in range(count):
             if not queue:
                 return False

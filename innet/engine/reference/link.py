@@ -7,12 +7,13 @@ way needs an event at all.
 
 from collections import deque
 from collections.abc import Callable
+from heapq import heappush
 from typing import Any
 
 import simpy
 
 from innet.draws import LOSS, draw, stream_key, threshold
-from innet.engine.reference.clock import DELIVERY, priority
+from innet.engine.reference.clock import DELIVERY, Clock, priority
 from innet.plan.plan import Plan
 from innet.trace.records import LinkRecord
 from innet.units import serialisation_ps
@@ -35,12 +36,11 @@ class _Times(dict[int, int]):
 class Lane:
     """Packets on their way that arrive in order. One event stands for the first of them."""
 
-    def __init__(
-        self, env: simpy.Environment, plan: Plan, link: int, place: int, deliver: Deliver
-    ) -> None:
+    def __init__(self, env: Clock, plan: Plan, link: int, place: int, deliver: Deliver) -> None:
         target = plan.graph.links[link].target
         port = plan.graph.links_into[target].index(link)
         self.env = env
+        self._queue, self._ids = env.queue, env.ids
         self.order = priority(DELIVERY, target, 2 * port + place)
         self.deliver = deliver
         self.in_flight: deque[tuple[int, Any, int]] = deque()
@@ -66,7 +66,7 @@ class Lane:
         arrival, packet, medium_bytes = in_flight.popleft()
         if in_flight:
             event.callbacks = self._callbacks
-            self.env.schedule(event, self.order, in_flight[0][0] - arrival)
+            heappush(self._queue, (in_flight[0][0], self.order, next(self._ids), event))
         self.deliver(packet, medium_bytes, arrival)
 
 
