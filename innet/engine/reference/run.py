@@ -1,6 +1,7 @@
 """What all runs on SimPy share: links, nodes, starts, the end, and who is stuck."""
 
 import contextlib
+import gc
 from collections.abc import Callable
 from typing import Any
 
@@ -157,10 +158,15 @@ class Run:
         )
 
     def _run_events(self, progress: Callable[[float], None] | None) -> None:
-        with contextlib.suppress(_QuietError):
-            while self.env.run_events(_EVENTS_BETWEEN_REPORTS):
-                if progress is not None:
-                    progress(self.fraction_done())
+        # Packets are no part of cycles, and what the program has loaded need not be searched.
+        gc.freeze()
+        try:
+            with contextlib.suppress(_QuietError):
+                while self.env.run_events(_EVENTS_BETWEEN_REPORTS):
+                    if progress is not None:
+                        progress(self.fraction_done())
+        finally:
+            gc.unfreeze()
 
     def _start_later(self, rank: int) -> None:
         host = self.plan.hosts[rank]
