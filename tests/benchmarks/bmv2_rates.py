@@ -20,6 +20,7 @@ import select
 import socket
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from statistics import median
 
@@ -112,8 +113,9 @@ class Busy:
         """Nanoseconds in which each thread has run or waited for a processor."""
         found = {}
         for thread in Path(f"/proc/{self._pid}/task").iterdir():
-            ran, waited, _ = (thread / "schedstat").read_text().split()
-            found[thread.name] = int(ran) + int(waited)
+            with suppress(FileNotFoundError):  # it has just ended
+                ran, waited, _ = (thread / "schedstat").read_text().split()
+                found[thread.name] = int(ran) + int(waited)
         return found
 
 
