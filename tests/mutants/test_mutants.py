@@ -129,8 +129,8 @@ MUTANTS = [
     Mutant(
         "a wrapping job id accepted by the worker",
         "protocol/worker.py",
-        "packet.job != self.job",
-        "packet.job % 256 != self.job % 256",
+        "if job != self.job",
+        "if job % 256 != self.job % 256",
         (f"{JOB}::test_case_29_a_worker_takes_nothing_from_a_job_with_the_same_low_byte",),
     ),
     Mutant(
