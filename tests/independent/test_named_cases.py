@@ -16,6 +16,7 @@ from innet.metrics.summary import summarise
 from innet.scenario.build import build_plan
 from innet.scenario.load import parse_scenario
 from innet.tensors.generate import generate
+from innet.workload.buckets import bucket_sizes
 
 TEXT = """
 version: 1
@@ -67,6 +68,16 @@ def test_case_d5_integers_are_the_same_fused_or_apart():
 def summed(tensors):
     plan = build_plan(scenario(4), "in_network", True, tensors[0].size)
     return simulate(plan, tensors).results[0]
+
+
+def test_case_d7_gradients_are_put_in_pytorchs_buckets():
+    ready = [4000, 2048000, *[9437184] * 3, *[2359296] * 5]
+    assert bucket_sizes(ready) == [2052000, 28311552, 11796480]
+
+
+@pytest.mark.parametrize("sizes", [[], [1], [2**20], [2**20 - 1, 1, 5]])
+def test_buckets_lose_no_byte(sizes):
+    assert sum(bucket_sizes(sizes)) == sum(sizes)
 
 
 @pytest.mark.parametrize(

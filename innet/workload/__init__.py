@@ -1,0 +1,1 @@
+"""What training asks of the network: gradients in buckets."""
