@@ -1,6 +1,7 @@
 """Which plans the compiled engine simulates, as a plan alone can say."""
 
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
+from innet.engine.conditions import of_network, of_slots, of_values, point_to_point
 from innet.plan.plan import Aggregation, Plan
 
 ENGINE = "compiled"
@@ -10,18 +11,14 @@ _MOST_PS = 1 << 60  # times, and their sums, stay within 64 bits
 def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
-        return f"{plan.algorithm} is point to point; only in_network is supported"
+        return point_to_point(plan)
     return (
-        _of_values(plan)
+        of_values(plan)
         or _of_faults(plan)
-        or _of_network(plan, plan.aggregation)
+        or of_network(plan, plan.aggregation)
         or _of_hosts(plan, plan.aggregation)
         or _of_sizes(plan, plan.aggregation)
     )
-
-
-def _of_values(plan: Plan) -> str | None:
-    return "values travel; only timing is supported (check: never)" if plan.carry_payload else None
 
 
 def _of_faults(plan: Plan) -> str | None:
@@ -34,23 +31,10 @@ def _of_faults(plan: Plan) -> str | None:
     return None
 
 
-def _of_network(plan: Plan, format_: Aggregation) -> str | None:
-    graph, switch = plan.graph, format_.switch
-    for rank, host in enumerate(plan.hosts):
-        out, into = graph.links_out[host.node], graph.links_into[host.node]
-        if len(out) != 1 or len(into) != 1:
-            return f"the host of rank {rank} has several links"
-        if graph.links[out[0]].target != switch or graph.links[into[0]].source != switch:
-            return f"the host of rank {rank} is not at the switch that aggregates"
-    if len(graph.links) != 2 * plan.workers or len(plan.hosts) != plan.workers:
-        return "the network has other links than those of the workers"
-    return None
-
-
 def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
     if any(host.send_ps or host.receive_ps for host in plan.hosts):
         return "packets cost time on the hosts"
-    return "a core has no slot" if plan.hosts[0].cores > format_.slots else None
+    return of_slots(plan, format_)
 
 
 def _of_sizes(plan: Plan, format_: Aggregation) -> str | None:
