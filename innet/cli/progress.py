@@ -6,8 +6,8 @@ A terminal gets a bar that goes away; anything else gets a line every few second
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Protocol
+from contextlib import AbstractContextManager, contextmanager
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -30,57 +30,78 @@ class Step(Protocol):
         """What is being done now."""
 
 
+StepType = TypeVar("StepType")
+
+
+class Display(Generic[StepType]):
+    """Shows steps of work once it has taken a second, and then at a pace of its own."""
+
+    every_s = LINE_EVERY_S
+
+    def __init__(self) -> None:
+        self._start = time.monotonic()
+        self._next = self._start + PATIENCE_S
+
+    def show(self, step: StepType) -> None:
+        """Draw the step if it is time to."""
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self.every_s
+            self.draw(step, now - self._start)
+
+    def draw(self, step: StepType, elapsed_s: float) -> None:
+        """Show a step, `elapsed_s` after the start."""
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Leave what was shown where it is."""
+
+
 @contextmanager
-def shown_progress(quiet: bool) -> Iterator[Callable[[Step], None]]:
-    """Give a function that takes the work's steps and shows them, or not when `quiet`."""
+def shown(
+    quiet: bool,
+    bar: Callable[[], Display[StepType]],
+    lines: Callable[[], Display[StepType]],
+) -> Iterator[Callable[[StepType], None]]:
+    """Give a function that shows steps: `bar` on a terminal, else `lines`, nothing if `quiet`."""
     if quiet:
         yield lambda step: None
         return
-    display = _Bar() if sys.stderr.isatty() else _Lines()
+    display = bar() if sys.stderr.isatty() else lines()
     try:
         yield display.show
     finally:
         display.close()
 
 
-class _Lines:
+def shown_progress(quiet: bool) -> AbstractContextManager[Callable[[Step], None]]:
+    """Give a function that takes the work's steps and shows them, or not when `quiet`."""
+    return shown(quiet, _Bar, _Lines)
+
+
+class _Lines(Display[Step]):
     """A line with the share done and the time left, after a second and then every few."""
 
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._next = self._start + PATIENCE_S
-
-    def show(self, step: Step) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + LINE_EVERY_S
-        left = time_left(now - self._start, step.done)
+    def draw(self, step: Step, elapsed_s: float) -> None:
+        left = time_left(elapsed_s, step.done)
         print(f"innet: {step.done:.0%} done, {left}: {step.doing}", file=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        """Leave the lines where they are."""
 
-
-class _Bar:
+class _Bar(Display[Step]):
     """Rich's bar; made when the work has taken a second."""
 
+    every_s = BAR_EVERY_S
+
     def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._next = self._start + PATIENCE_S
+        super().__init__()
         self._bar: Bar | None = None
         self._task: TaskID | None = None
 
-    def show(self, step: Step) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + BAR_EVERY_S
+    def draw(self, step: Step, elapsed_s: float) -> None:
         if self._bar is None:
             self._open()
         if self._bar is not None and self._task is not None:
-            left = time_left(now - self._start, step.done)
-            doing = f"{step.doing}, {left}"
+            doing = f"{step.doing}, {time_left(elapsed_s, step.done)}"
             self._bar.update(self._task, completed=step.done, description=doing)
 
     def close(self) -> None:

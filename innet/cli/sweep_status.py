@@ -4,12 +4,11 @@ A terminal gets a table that is renewed and goes away; anything else gets a line
 """
 
 import sys
-import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Protocol
 
-from innet.cli.progress import BAR_EVERY_S, LINE_EVERY_S, PATIENCE_S, time_left
+from innet.cli.progress import BAR_EVERY_S, Display, shown, time_left
 
 if TYPE_CHECKING:
     from rich.live import Live
@@ -44,53 +43,31 @@ class Status(Protocol):
         """How much of the work is done, 0 to 1."""
 
 
-@contextmanager
-def shown_status(quiet: bool) -> Iterator[Callable[[Status], None]]:
+def shown_status(quiet: bool) -> AbstractContextManager[Callable[[Status], None]]:
     """Give a function that takes a sweep's status and shows it, or not when `quiet`."""
-    if quiet:
-        yield lambda status: None
-        return
-    display = _LiveTable() if sys.stderr.isatty() else _Lines()
-    try:
-        yield display.show
-    finally:
-        display.close()
+    return shown(quiet, _LiveTable, _Lines)
 
 
-class _Lines:
+class _Lines(Display[Status]):
     """A line after a second and then every few."""
 
-    def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._next = self._start + PATIENCE_S
-
-    def show(self, status: Status) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + LINE_EVERY_S
-        told = ", ".join(f"{count} {what}" for what, count in _counts(status))
-        left = time_left(now - self._start, status.share)
+    def draw(self, step: Status, elapsed_s: float) -> None:
+        told = ", ".join(f"{count} {what}" for what, count in _counts(step))
+        left = time_left(elapsed_s, step.share)
         print(f"innet: points: {told}, {left}", file=sys.stderr, flush=True)
 
-    def close(self) -> None:
-        """Leave the lines where they are."""
 
-
-class _LiveTable:
+class _LiveTable(Display[Status]):
     """Rich's live display; made when the work has taken a second."""
 
+    every_s = BAR_EVERY_S
+
     def __init__(self) -> None:
-        self._start = time.monotonic()
-        self._next = self._start + PATIENCE_S
+        super().__init__()
         self._live: Live | None = None
 
-    def show(self, status: Status) -> None:
-        now = time.monotonic()
-        if now < self._next:
-            return
-        self._next = now + BAR_EVERY_S
-        table = _table(status, time_left(now - self._start, status.share))
+    def draw(self, step: Status, elapsed_s: float) -> None:
+        table = _table(step, time_left(elapsed_s, step.share))
         if self._live is None:
             self._live = _opened(table)
         else:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from innet.cli import sweep_status
+from innet.cli import progress
 from innet.cli.sweep_status import shown_status
 from tests.cli.test_progress import Clock
 
@@ -133,7 +133,7 @@ class Status:
 @pytest.fixture
 def clock(monkeypatch):
     made = Clock()
-    monkeypatch.setattr(sweep_status.time, "monotonic", made.monotonic)
+    monkeypatch.setattr(progress.time, "monotonic", made.monotonic)
     return made
 
 
