@@ -13,10 +13,9 @@ import subprocess
 import tempfile
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from innet.emulator.child import Child
+from innet.emulator.closing import Closing
 from innet.emulator.places import Place
 from innet.emulator.tools import require_tools
 
@@ -34,7 +33,7 @@ _START_S = 30.0
 _COMMAND_S = 30.0
 
 
-class Bmv2:
+class Bmv2(Closing):
     """A running switch whose port p is `place.interfaces[p - 1]`.
 
     `target` is the address for a P4Runtime client, `device` the device id to name there.
@@ -133,17 +132,6 @@ class Bmv2:
             return ran.returncode == 0
 
         child.wait_until(was_set, _COMMAND_S)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def queue_packets() -> int:

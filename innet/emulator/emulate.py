@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from innet.emulator import capture
 from innet.emulator.attached import Attachment
+from innet.emulator.closing import Closing
 from innet.emulator.codec import decode
 from innet.emulator.hosts import Hosts, scheme_hosts
 from innet.emulator.jobs import Job
@@ -69,7 +69,7 @@ class Emulated:
     notes: tuple[str, ...]
 
 
-class Emulation:
+class Emulation(Closing):
     """An in-network all-reduce that is about to run; use it with `with`, and `run` it once.
 
     `tensors` are the workers' vectors. Raises ConfigurationError for what cannot be emulated
@@ -115,17 +115,6 @@ class Emulation:
     def close(self) -> None:
         """End everything that was started; any number of times."""
         self._stack.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
     # --- the beginning -----------------------------------------------------------------------
 

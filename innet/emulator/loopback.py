@@ -7,9 +7,8 @@ innet's scheme (`places`), whatever the sockets' are.
 
 import socket
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self
 
+from innet.emulator.closing import Closing
 from innet.emulator.settings import End, SocketEnd
 from innet.emulator.sockets import enlarge_buffer
 from innet.wire.headers import ELEMENT_BYTES, MESSAGE_HEAD_BYTES
@@ -37,7 +36,7 @@ class Cable:
             each.close()
 
 
-class LoopbackNetwork:
+class LoopbackNetwork(Closing):
     """The cables of `workers` workers; `with` closes them in the end."""
 
     not_enforced = NOT_ENFORCED
@@ -79,17 +78,6 @@ class LoopbackNetwork:
         """Close all sockets; any number of times."""
         for cable in self.cables:
             cable.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _end(own: Sequence[socket.socket], other: Sequence[socket.socket]) -> End:

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from innet.emulator.closing import Closing
 from innet.emulator.mininet_python import find_mininet
 from innet.emulator.places import HostAddress, Place, wait_for_carrier
 from innet.emulator.tools import INSTALL, require_tools
@@ -58,7 +58,7 @@ def shapes_of(plan: Plan) -> list[Shape]:
     return [Shape(link.rate_bps, link.delay_ps) for link in links[: plan.workers]]
 
 
-class MininetNetwork:
+class MininetNetwork(Closing):
     """The running network. Use it with `with`: leaving removes everything.
 
     `switch` is where the switch runs, `workers[w]` where worker w does; hosts have their MAC and
@@ -131,17 +131,6 @@ class MininetNetwork:
         self._errors.seek(0)
         lines = self._errors.read().decode(errors="replace").strip().splitlines()
         return lines[-1] if lines else f"no answer within {_BUILD_S:g} s"
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _place(node: Mapping[str, Any]) -> Place:

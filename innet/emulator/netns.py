@@ -9,10 +9,9 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from innet.emulator.child import Child, ChildFailedError
+from innet.emulator.closing import Closing
 from innet.emulator.places import HostAddress, Place, offload_commands, wait_for_carrier
 from innet.emulator.tools import require_tools
 from innet.errors import InnetError, MissingToolError
@@ -25,7 +24,7 @@ NOT_ENFORCED = (
 _HOLD_S = 10.0
 
 
-class NamespaceNetwork:
+class NamespaceNetwork(Closing):
     """The running network. Use it with `with`: leaving removes everything.
 
     `switch` is where the switch runs, `workers[w]` where worker w does; their interfaces are up
@@ -52,17 +51,6 @@ class NamespaceNetwork:
     def close(self) -> None:
         """Remove everything; any number of times."""
         self._started.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.close()
 
 
 def _hold() -> Child:
