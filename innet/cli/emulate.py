@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from innet.cli.interrupt import end_like_interrupt
-from innet.cli.options import DEFAULT_GRPC, DeviceId, Grpc, Overrides, Quiet, ScenarioFile
+from innet.cli.options import (
+    DEFAULT_GRPC,
+    DeviceId,
+    Grpc,
+    JsonForTable,
+    Out,
+    Overrides,
+    Quiet,
+    ScenarioFile,
+    Seed,
+)
 
 
 class Target(StrEnum):
@@ -40,12 +50,10 @@ def emulate(
             help="loopback needs no root (the default); netns (the default of bmv2) and mininet do."
         ),
     ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of the table.")
-    ] = False,
+    as_json: JsonForTable = False,
     quiet: Quiet = False,
-    seed: Annotated[int | None, typer.Option(help="Override the scenario's seed.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
+    seed: Seed = None,
+    out: Out = Path("runs"),
     overrides: Overrides = None,
     deadline: Annotated[
         float, typer.Option(min=0.1, help="Seconds without any progress until it is given up.")

@@ -40,3 +40,11 @@ HostsFile = Annotated[
 ]
 DEFAULT_GRPC = "127.0.0.1:9559"
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object instead of the text.")]
+JsonForTable = Annotated[
+    bool, typer.Option("--json", help="Print one JSON object instead of the table.")
+]
+Seed = Annotated[int | None, typer.Option(help="Override the scenario's seed.")]
+Out = Annotated[Path, typer.Option(help="Folder for run directories.")]
+Plots = Annotated[
+    bool, typer.Option("--plots/--no-plots", help="Draw the results into the run directory.")
+]

@@ -1,26 +1,29 @@
 """`innet run`: run a scenario and compare its algorithms."""
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
-
-from innet.cli.options import Engine, EngineChoice, Overrides, Quiet, ScenarioFile
+from innet.cli.options import (
+    Engine,
+    EngineChoice,
+    JsonForTable,
+    Out,
+    Overrides,
+    Plots,
+    Quiet,
+    ScenarioFile,
+    Seed,
+)
 
 
 def run(
     scenario: ScenarioFile,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="Print one JSON object instead of the table.")
-    ] = False,
+    as_json: JsonForTable = False,
     quiet: Quiet = False,
-    seed: Annotated[int | None, typer.Option(help="Override the scenario's seed.")] = None,
-    out: Annotated[Path, typer.Option(help="Folder for run directories.")] = Path("runs"),
+    seed: Seed = None,
+    out: Out = Path("runs"),
     overrides: Overrides = None,
     engine: EngineChoice = Engine.auto,
-    plots: Annotated[
-        bool, typer.Option("--plots/--no-plots", help="Draw the results into the run directory.")
-    ] = True,
+    plots: Plots = True,
 ) -> None:
     """Run a scenario and compare its algorithms.
 
