@@ -41,16 +41,43 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
-    """In-network aggregation: packets of `elements_per_packet` values, summed by `switch`.
+class TreeSwitch:
+    """A switch of an aggregation tree, at `node` of the graph.
 
-    The pool of `slots` is split evenly over the hosts' cores, and so is the tensor.
+    `parent` is the place of the switch above it in the tree, for which it plays worker `place`;
+    both are -1 at the root. Its children are, in this order, `workers` (places in the group of
+    the collective) and `switches` (places in the tree): child c is worker c to it.
+    """
+
+    node: int
+    parent: int = -1
+    place: int = -1
+    workers: tuple[int, ...] = ()
+    switches: tuple[int, ...] = ()
+
+    @property
+    def children(self) -> int:
+        """How many contributions make a sum complete."""
+        return len(self.workers) + len(self.switches)
+
+
+def one_switch(node: int, workers: int) -> tuple[TreeSwitch, ...]:
+    """Return the aggregation tree of a star: one switch, to which all workers are children."""
+    return (TreeSwitch(node, workers=tuple(range(workers))),)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """In-network aggregation: packets of `elements_per_packet` values, summed by a tree.
+
+    `tree[0]` is its root, and a switch comes before those below it. Every switch has a pool of
+    `slots`, which is split evenly over the hosts' cores, and so is the tensor.
     `packet_bytes` and `help_bytes` are medium bytes. `exponent_round` says that values are
     floats in block floating point, which costs one more round of packets at the start.
     `first_number` is the sequence number of the job's first chunk.
     """
 
-    switch: int
+    tree: tuple[TreeSwitch, ...]
     slots: int
     guard: bool
     elements_per_packet: int
@@ -58,6 +85,11 @@ class Aggregation:
     help_bytes: int
     exponent_round: bool
     first_number: int = 0
+
+    @property
+    def switch(self) -> int:
+        """The node of the root, which is the only switch of a star."""
+        return self.tree[0].node
 
 
 @dataclass(frozen=True, slots=True)
