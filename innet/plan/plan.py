@@ -9,6 +9,7 @@ from typing import Literal
 
 from innet.collectives.schedule import Schedule
 from innet.topology.graph import Graph
+from innet.topology.routes import Routes
 
 Recovery = Literal["selective_repeat", "go_back_n"]
 PacketVerb = Literal["drop", "duplicate", "reorder", "corrupt", "delay"]
@@ -147,9 +148,9 @@ class NodeFault:
 class Plan:
     """One run. `hosts[r]` is rank r; ranks from `workers` on only help (a parameter server).
 
-    `routes[node][rank]` is the index of the link on which `node` forwards to that rank's
-    host, -1 at the host itself. Exactly one of `aggregation` and `stream` (with `schedule`)
-    is set. `carry_payload` says whether values travel or only their timing.
+    `routes` says on which link a node forwards, and the path of a flow. Exactly one of
+    `aggregation` and `stream` (with `schedule`) is set. `carry_payload` says whether values
+    travel or only their timing.
     """
 
     name: str
@@ -158,7 +159,7 @@ class Plan:
     graph: Graph
     hosts: tuple[Host, ...]
     workers: int
-    routes: tuple[tuple[int, ...], ...]
+    routes: Routes
     elements: int
     dtype: DType
     carry_payload: bool

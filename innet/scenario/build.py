@@ -67,7 +67,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         graph=graph,
         hosts=hosts,
         workers=workers,
-        routes=shortest_routes(graph, [host.node for host in hosts]),
+        routes=shortest_routes(graph, [host.node for host in hosts], scenario.seed),
         elements=elements,
         dtype=scenario.collective.dtype,
         carry_payload=carry_payload,
