@@ -1,10 +1,13 @@
 """What must hold between the keys of a scenario."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
 from innet.scenario.located import Problem
+from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.quantities import shown
+from innet.scenario.topologies import GraphSection, StarSection, listed
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -27,9 +30,43 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
         if worker >= workers:
             yield ("workers", worker), no_worker(worker, workers)
     server = "parameter_server" in scenario.algorithms
+    problems = list(_server(scenario, server))
+    yield from problems
+    if not problems and (scenario.faults or not isinstance(scenario.topology, StarSection)):
+        yield from _on_the_network(scenario, workers, server)
+
+
+def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterator[Problem]:
+    count = scenario.topology.workers
+    graph, hosts = network_of(scenario, count + server)
+    if "in_network" in scenario.algorithms and common_switch(graph, count) is None:
+        yield (
+            ("algorithms", scenario.algorithms.index("in_network")),
+            "in_network runs where one switch that can sum has a cable to every worker, and here "
+            "there is none; kind star has it, and point-to-point algorithms run on every kind",
+        )
+    network = _Network(Places(graph, hosts, count), workers, server, _switches(scenario))
     for index, fault in enumerate(scenario.faults):
-        for key, problem in _fault(fault, workers, server):
+        for key, problem in _fault(fault, network):
             yield ("faults", index, fault.verb, *key), problem
+
+
+def _switches(scenario: "Scenario") -> tuple[str, ...]:
+    topology = scenario.topology
+    return ("switch",) if isinstance(topology, StarSection) else tuple(topology.switches)
+
+
+def _server(scenario: "Scenario", server: bool) -> Iterator[Problem]:
+    topology = scenario.topology
+    if not isinstance(topology, GraphSection) or not server:
+        return
+    ends = {name for pair in topology.pairs() for name in pair}
+    if "server" not in ends:
+        yield (
+            ("topology", "links"),
+            "parameter_server needs a host named server; give it a cable, such as "
+            "{from: server, to: " + topology.names[0] + ", class: ...}",
+        )
 
 
 def without_absent_workers(scenario: "Scenario") -> "Scenario":
@@ -48,7 +85,7 @@ def _is_met(fault: Fault, workers: int) -> bool:
 
 def no_worker(worker: int, workers: int) -> str:
     """Say that an index is outside the workers."""
-    return f"there is no worker {worker}; topology.workers is {workers}: 0 to {workers - 1}"
+    return f"there is no worker {worker}; there are {workers}: 0 to {workers - 1}"
 
 
 def _pool(scenario: "Scenario") -> Iterator[Problem]:
@@ -87,25 +124,54 @@ def _files(scenario: "Scenario") -> Iterator[Problem]:
         )
 
 
-def _fault(fault: Fault, workers: int, server: bool) -> Iterator[Problem]:
+class _Network(NamedTuple):
+    """What faults may name: `workers` at any point of a sweep, and the network of this one."""
+
+    places: Places
+    workers: int
+    server: bool
+    switches: tuple[str, ...]
+
+
+def _fault(fault: Fault, network: _Network) -> Iterator[Problem]:
     action = fault.action
     if isinstance(action, PacketVerb):
-        yield from _endpoint("from", action.source, workers, server)
-        yield from _endpoint("to", action.target, workers, server)
-        if (action.source == "switch") == (action.target == "switch"):
-            yield (
-                ("to",),
-                f"there is no link from {action.source} to {action.target}; one end must be the "
-                "switch, the other a worker, server or all",
-            )
+        problems = [*_place("from", action.source, network), *_place("to", action.target, network)]
+        yield from problems or _link(action, network)
         if action.until is not None and action.until <= action.after:
             yield ("until",), "until must be later than after"
     elif isinstance(action, Pause | Crash | Restart | Partition):
-        yield from _endpoint("node", action.node, workers, server)
+        if action.node == "all":
+            told = "'all' is no place of a node fault; write a worker's index, server or"
+            yield ("node",), f"{told} {listed(network.switches)}"
+        else:
+            yield from _place("node", action.node, network)
 
 
-def _endpoint(key: str, place: Place, workers: int, server: bool) -> Iterator[Problem]:
-    if isinstance(place, int) and place >= workers:
-        yield (key,), no_worker(place, workers)
-    elif place == "server" and not server:
+def _link(action: PacketVerb, network: _Network) -> Iterator[Problem]:
+    source, target = action.source, action.target
+    absent = any(_is_absent(place, network) for place in (source, target))
+    if absent or network.places.links(source, target):
+        return
+    told = f"there is no link from {source} to {target}"
+    if network.switches == ("switch",):
+        yield ("to",), f"{told}; one end must be the switch, the other a worker, server or all"
+    else:
+        near = network.places.neighbours(source)
+        yield ("to",), f"{told}; {source} has links to {listed(tuple(near))}"
+
+
+def _is_absent(place: Place, network: _Network) -> bool:
+    """Say whether a worker is there at other points of the sweep only."""
+    return isinstance(place, int) and network.places.nodes(place) is None
+
+
+def _place(key: str, place: Place, network: _Network) -> Iterator[Problem]:
+    if isinstance(place, int):
+        if place >= network.workers:
+            yield (key,), no_worker(place, network.workers)
+    elif place == "server" and not network.server:
         yield (key,), "there is a server only with the algorithm parameter_server"
+    elif network.places.nodes(place) is None:
+        told = "is no place; write a worker's index or"
+        yield (key,), f"{shown(place)} {told} {listed(network.switches)}, server or all"

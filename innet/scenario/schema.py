@@ -19,17 +19,16 @@ from innet.scenario.problems import Origin
 from innet.scenario.quantities import Name, PositiveDuration, whole_number
 from innet.scenario.section import Section
 from innet.scenario.sections import (
-    MAXIMUM_WORKERS,
     Algorithms,
     CollectiveSection,
     HostSection,
     MessageSection,
     PacketSection,
     SwitchSection,
-    TopologySection,
     WorkerSection,
 )
 from innet.scenario.sweep import SWEEP_FIELD, Sweep
+from innet.scenario.topologies import MAXIMUM_WORKERS, TopologySection
 
 
 class Scenario(Section):
