@@ -8,8 +8,7 @@ import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
 from innet.engine.recurrence.run import run_recurrence
-from innet.engine.reference.aggregation import AggregationRun
-from innet.engine.reference.messages import MessageRun
+from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
 from innet.errors import MissingToolError
 from innet.plan.plan import Plan
@@ -44,7 +43,7 @@ def simulate(
         return _compiled(plan, progress, note)
     if engine == "auto":
         return _fastest(plan, tensors, progress, note)
-    return _reference(plan, tensors, progress)
+    return run_reference(plan, tensors, progress)
 
 
 def _fastest(
@@ -62,7 +61,7 @@ def _fastest(
             return _compiled(plan, progress, note)
         if note is not None:
             note("Numba is not installed, so the reference engine runs instead of the compiled one")
-    return _reference(plan, tensors, progress)
+    return run_reference(plan, tensors, progress)
 
 
 def _hops(plan: Plan) -> int:
@@ -78,11 +77,3 @@ def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
     from innet.engine.compiled.run import run_compiled
 
     return run_compiled(plan, progress, note)
-
-
-def _reference(
-    plan: Plan, tensors: Sequence[npt.NDArray[Any]] | None, progress: Report | None
-) -> Trace:
-    vectors = None if tensors is None else list(tensors)
-    kind = MessageRun if plan.aggregation is None else AggregationRun
-    return kind(plan, vectors).run(progress)
