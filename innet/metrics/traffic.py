@@ -23,6 +23,17 @@ def wire_bytes_per_nic(plan: Plan, trace: Trace) -> int:
     return max((max(_nic_bytes(plan, trace, host.node)) for host in plan.hosts), default=0)
 
 
+def class_bytes(plan: Plan, trace: Trace) -> dict[str, int]:
+    """Return the medium bytes on all links of each class; empty where there is only one class."""
+    classes = plan.graph.link_classes
+    if len(classes) < 2:
+        return {}
+    found = dict.fromkeys(classes, 0)
+    for record in trace.links:
+        found[plan.graph.links[record.link].link_class] += record.bytes
+    return found
+
+
 def packets_sent(plan: Plan, trace: Trace) -> int:
     """Return how many packets the hosts sent, repeats included."""
     return sum(record.packets_sent for record in trace.ranks)

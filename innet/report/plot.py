@@ -17,7 +17,7 @@ from innet.report.series import Chart, Panel, Series
 from innet.report.style import SETTINGS, VARIANT_LINES, label_of, marker_fill, style_of
 
 FORMATS = ("svg", "png", "pdf")
-_NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
+NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
 _MOST_COLUMNS = 3
 _PANEL_INCHES = (3.9, 2.7)
 _SMALL_PANEL_INCHES = (2.35, 2.1)
@@ -56,7 +56,7 @@ def draw(chart: Chart, file_format: str) -> bytes:
         figure.savefig(
             content,
             format=file_format,
-            metadata=_NO_DATE[file_format],
+            metadata=NO_DATE[file_format],
             bbox_inches="tight",
             pad_inches=0.05,
         )
