@@ -196,3 +196,8 @@ def _format_decimal(value: int, units: Mapping[str, int], digits: int | None) ->
 def _round_significant(value: int, digits: int) -> int:
     surplus = len(str(abs(value))) - digits
     return value if surplus <= 0 else _divide_half_even(value, 10**surplus) * 10**surplus
+
+
+def noun_for(number: int, one: str, several: str | None = None) -> str:
+    """Return the noun that goes with a number; `several` is `one` and an s by default."""
+    return one if number == 1 else several or f"{one}s"

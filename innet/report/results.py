@@ -8,7 +8,7 @@ from typing import Any
 
 from pydantic import TypeAdapter, ValidationError
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.metrics.figures import RunSummary
 
 FORMAT_VERSION = 1
@@ -136,7 +136,7 @@ def _read_text(path: Path) -> str:
             "is missing, so this is not a run directory that `innet run` made", file=str(path)
         ) from None
     except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(path)) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise ConfigurationError("is not JSON: not a text in UTF-8", file=str(path)) from None
 

@@ -12,7 +12,7 @@ from innet.scenario.network import network_of
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
 from innet.scenario.topologies import StarSection
-from innet.units import format_duration, format_rate, format_size
+from innet.units import format_duration, format_rate, format_size, noun_for
 from innet.wire.dtypes import ITEMSIZE
 
 _LISTED_POINTS = 24
@@ -144,4 +144,4 @@ def _about(size: int) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun_for(number, noun)}"

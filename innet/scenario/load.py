@@ -7,7 +7,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.scenario.checks import without_absent_workers
 from innet.scenario.document import Document, read_document
 from innet.scenario.located import KeyPath
@@ -73,8 +73,7 @@ def read_text(path: Path) -> str:
             f"not a text in UTF-8 (byte {error.start})", file=str(path)
         ) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigurationError(f"cannot be read: {reason}", file=str(path)) from None
+        raise unreadable(path, error) from None
 
 
 def _validated(

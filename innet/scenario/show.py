@@ -10,7 +10,7 @@ from innet.scenario.load import expand
 from innet.scenario.schema import Scenario
 from innet.topology.graph import Graph, Link, Node
 from innet.topology.routes import Routes
-from innet.units import format_duration, format_rate
+from innet.units import format_duration, format_rate, noun_for
 
 _SHOWN_NAMES = 8
 # A node where a rank runs is a host of the graph; hosts of several ranks are switches there.
@@ -123,5 +123,4 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    plural = "es" if noun == "switch" else "s"
-    return f"{number} {noun}{'' if number == 1 else plural}"
+    return f"{number} {noun_for(number, noun, 'switches' if noun == 'switch' else None)}"
