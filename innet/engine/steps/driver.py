@@ -151,7 +151,9 @@ class _Driver:
         if len(meeting.group) == 1 or asked.size == 0:
             return self._env.event().succeed()
         if meeting.number is None:
-            meeting.number = self._network.add(self._lower(asked).operation)
+            lowered = self._lower(asked)
+            meeting.number = self._network.add(lowered.operation)
+            meeting.decision = self._count(asked, lowered)
         if rank not in meeting.ends:
             self._queue(rank, meeting)
         done, called = meeting.ends[rank], int(self._env.now)
@@ -188,22 +190,27 @@ class _Driver:
                 self._queue(rank, meeting)
 
     def _note(self, rank: int, asked: Asked, meeting: Meeting, called: int) -> None:
-        axes, start, now = ",".join(asked.axes), meeting.began[rank], int(self._env.now)
-        start = max(start, called)
-        self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
+        """Keep the span of an operation, from when it was called and the network let it begin."""
+        assert meeting.number is not None
+        name, axes = _operation(asked, rank), ",".join(asked.axes)
+        start, now = max(meeting.began[rank], called), int(self._env.now)
+        self._spans.append(
+            Span(rank, name, axes, start, now, asked.size, meeting.number, meeting.decision)
+        )
 
     def _lower(self, asked: Asked) -> Lowered:
         if isinstance(asked, Exchange):
-            lowered = self._lowering.message(asked)
-            kind = "send"
-        else:
-            lowered = self._lowering.collective(asked)
-            kind = asked.kind
+            return self._lowering.message(asked)
+        return self._lowering.collective(asked)
+
+    def _count(self, asked: Asked, lowered: Lowered) -> int:
+        """Count an operation with those of which the same was decided; return their place."""
+        kind = "send" if isinstance(asked, Exchange) else asked.kind
         modelled = QUORUM if isinstance(asked, Call) and asked.quorum is not None else ""
         key = (kind, ",".join(asked.axes), lowered.how, lowered.why, modelled)
         calls, size = self._decisions.get(key, (0, 0))
         self._decisions[key] = (calls + 1, size + asked.size)
-        return lowered
+        return list(self._decisions).index(key)
 
     # --- what cannot go on ---------------------------------------------------------------
 

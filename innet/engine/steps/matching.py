@@ -15,16 +15,18 @@ from innet.workload.actions import Asked, Call
 
 @dataclass(slots=True)
 class Meeting:
-    """One operation with the ranks that have called it; `number` is the network's, if any.
+    """One operation with the ranks that have called it.
 
-    `ends` holds the event of its end for every rank that takes part, `began` when the network
-    let it begin.
+    `number` is the network's, if it runs there, and `decision` the place of what was decided
+    about it. For every rank that takes part `ends` holds the event of its end, and `began` when
+    the network let it begin.
     """
 
     group: tuple[int, ...]
     first: Asked
     first_rank: int
     number: int | None = None
+    decision: int = -1
     entered: set[int] = field(default_factory=set)
     ends: dict[int, simpy.Event] = field(default_factory=dict)
     began: dict[int, int] = field(default_factory=dict)
