@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from innet.plan.operation import Operation
-from innet.workload.program import Call, Exchange
+from innet.workload.actions import Call, Exchange
 
 
 @dataclass(frozen=True, slots=True)
