@@ -6,7 +6,8 @@ from math import ceil, floor, log, log10
 from typing import Any
 
 from innet.report.labels import key_title
-from innet.report.series import SHORT_NAMES, Axis, Chart, Measure, Quantity
+from innet.report.series import Chart, Measure
+from innet.report.swept import SHORT_NAMES, Axis, Quantity
 from innet.units import format_duration, format_rate, format_size
 
 Mapper = Callable[[float], float]
