@@ -1,5 +1,6 @@
 """The one entry to the engines, and which of them runs a plan."""
 
+import gc
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -8,11 +9,16 @@ import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
 from innet.engine.recurrence.run import run_recurrence
+from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
+from innet.engine.steps.driver import run_step
+from innet.engine.steps.lowering import PlannedLowering
 from innet.errors import MissingToolError
 from innet.plan.plan import Plan
+from innet.plan.step import StepPlan
 from innet.trace.records import Trace
+from innet.trace.steps import StepTrace
 
 Engine = Literal["auto", "reference", "compiled", "recurrence"]
 Report = Callable[[float], None]
@@ -77,3 +83,35 @@ def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
     from innet.engine.compiled.run import run_compiled
 
     return run_compiled(plan, progress, note)
+
+
+def simulate_step(
+    plan: StepPlan, progress: Report | None = None, engine: Engine = "auto"
+) -> StepTrace:
+    """Run a training step in simulated time.
+
+    `progress` is called with the fraction done, by bytes. Raises UnfinishedError when the step
+    cannot finish, RefusedError when `engine` does not run steps.
+    """
+    if engine not in ("auto", "reference"):
+        raise RefusedError(f"the {engine} engine does not run training steps; use reference")
+    done = 0
+
+    def report(size_bytes: int) -> None:
+        nonlocal done
+        done += size_bytes
+        if progress is not None:
+            progress(done / plan.size_bytes)
+
+    # Packets are no part of cycles, and what the program has loaded need not be searched.
+    gc.freeze()
+    try:
+        return run_step(
+            plan.workload,
+            ReferenceNetwork(plan),
+            PlannedLowering(plan),
+            plan.maximum_time_ps,
+            report,
+        )
+    finally:
+        gc.unfreeze()

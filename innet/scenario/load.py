@@ -11,9 +11,10 @@ from innet.errors import ConfigurationError, unreadable
 from innet.scenario.checks import without_absent_workers
 from innet.scenario.document import Document, read_document
 from innet.scenario.located import KeyPath
-from innet.scenario.problems import Origin, explain
+from innet.scenario.problems import Origin, explain, known_keys
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
+from innet.scenario.step import workload_of
 from innet.scenario.sweep import Sweep, parse_sweep
 
 
@@ -45,15 +46,16 @@ def parse_scenario(
     document = read_document(text, file)
     if not isinstance(document.value, dict):
         raise ConfigurationError(
-            f"a scenario is a mapping of keys: {', '.join(Scenario.model_fields)}",
+            f"a scenario is a mapping of keys: {', '.join(known_keys(Scenario))}",
             file=file,
             line=document.lines[()],
         )
     data, origin = _with_overrides(document, overrides)
     scenario = _validated(*_with_first_point(data, origin))
     scenario.remember(origin, folder)
-    for _ in _points(scenario):
-        pass
+    for point in _points(scenario):
+        if point.scenario.training is not None:
+            workload_of(point.scenario)
     return scenario
 
 

@@ -34,6 +34,7 @@ Locate = Callable[[Path], Place]
 
 _CONTROLS = ("repeat", "each", "when")
 VERBS = ("compute", *COLLECTIVES, "send", "recv", "wait")
+STATEMENT_KEYS = (*_CONTROLS, *VERBS, "do")
 _ROOTED = ("broadcast", "reduce")
 _SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 

@@ -8,15 +8,16 @@ The collectives of a group run one after another at each rank, as those of one c
 so do the messages of a pair; different groups and pairs run at once.
 """
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import simpy
 
 from innet.engine.network import Network
-from innet.engine.steps.lowering import Lowered, Lowering
+from innet.engine.steps.lowering import Lowering
 from innet.engine.steps.matching import Asked, Matching, Meeting, told
 from innet.errors import ConfigurationError, UnfinishedError
+from innet.plan.step import Lowered
 from innet.protocol.machine import NEVER
 from innet.trace.steps import COMPUTE, Decision, Span, StepTrace
 from innet.units import format_duration
@@ -25,18 +26,33 @@ from innet.workload.program import Action, Await, Call, Exchange, Work, Workload
 _Process = Generator[simpy.Event, Any, None]
 
 
-def run_step(workload: Workload, network: Network, lowering: Lowering) -> StepTrace:
+def run_step(
+    workload: Workload,
+    network: Network,
+    lowering: Lowering,
+    maximum_time_ps: int = NEVER,
+    progress: Callable[[int], None] | None = None,
+) -> StepTrace:
     """Run one step from time 0 until every rank, and all that it began, is done.
 
-    Raises ConfigurationError for calls that do not fit together, UnfinishedError for a deadlock;
-    both name ranks, lines and operations.
+    `progress` is called with the bytes of what a rank has completed. Raises ConfigurationError
+    for calls that do not fit together, UnfinishedError for a deadlock and after
+    `maximum_time_ps`; both name ranks, lines and operations.
     """
-    return _Driver(workload, network, lowering).run()
+    return _Driver(workload, network, lowering, maximum_time_ps, progress).run()
 
 
 class _Driver:
-    def __init__(self, workload: Workload, network: Network, lowering: Lowering) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        network: Network,
+        lowering: Lowering,
+        maximum_time_ps: int,
+        progress: Callable[[int], None] | None,
+    ) -> None:
         self._workload, self._network, self._lowering = workload, network, lowering
+        self._maximum_time_ps, self._progress = maximum_time_ps, progress
         self._env = simpy.Environment(0)
         self._matching = Matching()
         self._tails: dict[tuple[object, ...], simpy.Event] = {}
@@ -75,18 +91,20 @@ class _Driver:
             if completions:
                 continue
             if limit == NEVER:
-                raise self._deadlock()
+                raise self._stopped("deadlock")
+            if limit > self._maximum_time_ps:
+                raise self._stopped("the simulated time limit is reached")
             while env.peek() == limit:
                 env.step()
         if min(self._finish) < 0:
-            raise self._deadlock()
+            raise self._stopped("deadlock")
 
     def _advance(self, limit: int) -> tuple[Any, ...]:
         try:
             return self._network.advance(limit)
         except UnfinishedError:
             if self._matching.incomplete():
-                raise self._deadlock() from None
+                raise self._stopped("deadlock") from None
             raise
 
     def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
@@ -156,6 +174,8 @@ class _Driver:
     def _note(self, rank: int, asked: Asked, start: int) -> None:
         axes, now = ",".join(asked.axes), int(self._env.now)
         self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
+        if self._progress is not None:
+            self._progress(asked.size)
 
     def _lower(self, asked: Asked) -> Lowered:
         if isinstance(asked, Exchange):
@@ -171,10 +191,10 @@ class _Driver:
 
     # --- what cannot go on ---------------------------------------------------------------
 
-    def _deadlock(self) -> UnfinishedError:
+    def _stopped(self, why: str) -> UnfinishedError:
         lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
         now = format_duration(int(self._env.now))
-        return UnfinishedError("\n  ".join([f"deadlock at {now}", *lines[:10]]))
+        return UnfinishedError("\n  ".join([f"{why} at {now}", *lines[:10]]))
 
     def _stuck_ranks(self) -> list[int]:
         return [rank for rank, finish in enumerate(self._finish) if finish < 0]
@@ -189,7 +209,7 @@ class _Driver:
         names = ", ".join(
             f"rank {other}{' (ended)' if other in ended else ''}" for other in sorted(absent)
         )
-        return "; ".join(found) + (f"; not entered by {names}" if names else "")
+        return ("; ".join(found) or "computes") + (f"; not entered by {names}" if names else "")
 
     def _refuse_leftovers(self) -> None:
         for meeting in self._matching.incomplete():
