@@ -74,8 +74,7 @@ def _run(scenario: Scenario, engine: Engine) -> PointRecord:
         point.runs,
         point.unfinished,
         [(failure.algorithm, failure.told) for failure in campaign.failed],
-        campaign.workers,
-        campaign.links,
+        campaign.rows,
     )
 
 

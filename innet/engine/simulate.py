@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
+from innet.engine.network import Network
 from innet.engine.recurrence.run import run_recurrence
 from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
@@ -86,15 +87,17 @@ def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
 
 
 def simulate_step(
-    plan: StepPlan, progress: Report | None = None, engine: Engine = "auto"
-) -> StepTrace:
-    """Run a training step in simulated time.
+    plan: StepPlan,
+    progress: Report | None = None,
+    engine: Engine = "auto",
+    note: Note | None = None,
+) -> tuple[str, StepTrace]:
+    """Run a training step in simulated time; return the name of the engine too.
 
     `progress` is called with the fraction done, by bytes. Raises UnfinishedError when the step
     cannot finish, RefusedError when `engine` does not run steps.
     """
-    if engine not in ("auto", "reference"):
-        raise RefusedError(f"the {engine} engine does not run training steps; use reference")
+    name, network = _step_network(plan, engine, note)
     done = 0
 
     def report(size_bytes: int) -> None:
@@ -103,15 +106,17 @@ def simulate_step(
         if progress is not None:
             progress(done / plan.size_bytes)
 
-    # Packets are no part of cycles, and what the program has loaded need not be searched.
+    lowering, limit = PlannedLowering(plan), plan.maximum_time_ps
+    # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:
-        return run_step(
-            plan.workload,
-            ReferenceNetwork(plan),
-            PlannedLowering(plan),
-            plan.maximum_time_ps,
-            report,
-        )
+        return name, run_step(plan.workload, network, lowering, limit, report)
     finally:
         gc.unfreeze()
+
+
+def _step_network(plan: StepPlan, engine: Engine, note: Note | None) -> tuple[str, Network]:
+    """Return the network that runs a step's operations, and its engine's name."""
+    if engine not in ("auto", "reference"):
+        raise RefusedError(engine, "it runs single collectives, and this is a training step")
+    return "reference", ReferenceNetwork(plan)

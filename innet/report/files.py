@@ -8,13 +8,20 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from innet.files import unwritable, write_whole
 from innet.metrics.rows import Row
-from innet.report.results import Results, json_text
+from innet.report.results import json_text
 
 PLOTS = "plots"
+
+
+class Storable(Protocol):
+    """Results that a file can hold."""
+
+    def as_stored(self) -> dict[str, Any]:
+        """Return the object of summary.json."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -34,17 +41,16 @@ def prepare_folder(folder: Path) -> None:
 def write_run(
     folder: Path,
     manifest: Mapping[str, Any],
-    results: Results,
-    workers: Sequence[Row],
-    links: Sequence[Row],
+    results: Storable,
+    tables: Mapping[str, Sequence[Row]],
 ) -> None:
-    """Write manifest.json, summary.json, workers.csv and links.csv of a run.
+    """Write manifest.json, summary.json and, for each of `tables`, NAME.csv of a run.
 
     Raises ConfigurationError when a file cannot be written.
     """
     write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
-    write_whole(folder / "workers.csv", csv_text(workers).encode())
-    write_whole(folder / "links.csv", csv_text(links).encode())
+    for name, rows in tables.items():
+        write_whole(folder / f"{name}.csv", csv_text(rows).encode())
     write_whole(folder / "manifest.json", json_text(manifest).encode())
 
 
