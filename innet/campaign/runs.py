@@ -14,6 +14,7 @@ from innet.scenario.build import build_plan
 from innet.scenario.build_step import asked_of, build_step_plan
 from innet.scenario.schema import Scenario
 
+
 class Ran(NamedTuple):
     """The figures of a run, what is wrong with its sums, and its rows of each CSV file."""
 

@@ -94,17 +94,17 @@ def simulate_step(
 ) -> tuple[str, StepTrace]:
     """Run a training step in simulated time; return the name of the engine too.
 
-    `progress` is called with the fraction done, by bytes. Raises UnfinishedError when the step
+    `progress` is called with the fraction done. Raises UnfinishedError when the step
     cannot finish, RefusedError when `engine` does not run steps.
     """
     name, network = _step_network(plan, engine, note)
     done = 0
 
-    def report(size_bytes: int) -> None:
+    def report(completed: int) -> None:
         nonlocal done
-        done += size_bytes
+        done += completed
         if progress is not None:
-            progress(done / plan.size_bytes)
+            progress(done / plan.calls)
 
     lowering, limit = PlannedLowering(plan), plan.maximum_time_ps
     # Packets are no part of cycles, and what the network has loaded need not be searched.

@@ -41,11 +41,11 @@ class StepPlan(Fabric):
     """One run of a training step. `operations` has everything that some rank may ask for.
 
     `algorithm` is in_network or the point-to-point all-reduce that everything runs with.
-    `size_bytes` are those that all ranks together ask for, which measures progress.
+    `calls` is how many operations all ranks together complete, which measures progress.
     """
 
     name: str
     algorithm: str
     workload: Workload
     operations: Mapping[Request, Lowered]
-    size_bytes: int
+    calls: int

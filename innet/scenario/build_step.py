@@ -34,12 +34,12 @@ _SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 
 
 class Asked(NamedTuple):
-    """A workload with everything different that its ranks ask for, and the bytes of all calls."""
+    """A workload with everything different that its ranks ask for, and how often they do."""
 
     workload: Workload
     dtype: DType
     requests: tuple[Request, ...]
-    size_bytes: int
+    calls: int
 
 
 def asked_of(scenario: Scenario) -> Asked:
@@ -50,17 +50,19 @@ def asked_of(scenario: Scenario) -> Asked:
     """
     workload, dtype = workload_of(scenario), _dtype(scenario)
     found: dict[Request, None] = {}
-    size_bytes = 0
+    calls = 0
     for rank in range(workload.mesh.ranks):
         for action in workload.program(rank):
             if not isinstance(action, Call | Exchange):
                 continue
             request = request_of(action)
-            size_bytes += request.size
-            if request.size and len(request.group) > 1 and request not in found:
+            if not request.size or len(request.group) == 1:
+                continue
+            calls += 1
+            if request not in found:
                 _refuse_part_of_element(action, rank, dtype)
                 found[request] = None
-    return Asked(workload, dtype, tuple(found), size_bytes)
+    return Asked(workload, dtype, tuple(found), calls)
 
 
 def _dtype(scenario: Scenario) -> DType:
@@ -108,7 +110,7 @@ def build_step_plan(scenario: Scenario, algorithm: str, asked: Asked) -> StepPla
         operations={
             request: _lowered(request, way, stream, rto) for request, way in chosen.items()
         },
-        size_bytes=asked.size_bytes,
+        calls=asked.calls,
     )
 
 

@@ -35,9 +35,9 @@ def run_step(
 ) -> StepTrace:
     """Run one step from time 0 until every rank, and all that it began, is done.
 
-    `progress` is called with the bytes of what a rank has completed. Raises ConfigurationError
-    for calls that do not fit together, UnfinishedError for a deadlock and after
-    `maximum_time_ps`; both name ranks, lines and operations.
+    `progress` is called with the number of operations that ranks have completed since its last
+    call. Raises ConfigurationError for calls that do not fit together, UnfinishedError for a
+    deadlock and after `maximum_time_ps`; both name ranks, lines and operations.
     """
     return _Driver(workload, network, lowering, maximum_time_ps, progress).run()
 
@@ -89,6 +89,8 @@ class _Driver:
                 event = self._pending.pop((completion.operation, completion.place))
                 self._succeed_later(event, completion.at_ps)
             if completions:
+                if self._progress is not None:
+                    self._progress(len(completions))
                 continue
             if limit == NEVER:
                 raise self._stopped("deadlock")
@@ -174,8 +176,6 @@ class _Driver:
     def _note(self, rank: int, asked: Asked, start: int) -> None:
         axes, now = ",".join(asked.axes), int(self._env.now)
         self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
-        if self._progress is not None:
-            self._progress(asked.size)
 
     def _lower(self, asked: Asked) -> Lowered:
         if isinstance(asked, Exchange):
