@@ -12,7 +12,9 @@ class Span(NamedTuple):
     """A rank's `operation` from `start_ps` to `end_ps`, in picoseconds of simulated time.
 
     `axes` are the mesh's axes that a collective or message goes over, joined by commas; empty for
-    compute. Waiting for others inside an operation is part of it.
+    compute. Waiting for others inside an operation is part of it. Spans with one `number` are one
+    operation of several ranks, and `decision` is the place of what was decided of it in
+    `StepTrace.decisions`; both are -1 for compute.
     """
 
     rank: int
@@ -21,6 +23,8 @@ class Span(NamedTuple):
     start_ps: int
     end_ps: int
     size_bytes: int = 0
+    number: int = -1
+    decision: int = -1
 
 
 class Decision(NamedTuple):

@@ -61,6 +61,7 @@ class _Driver:
         self._waiting: dict[int, list[Asked]] = {}
         self._spans: list[Span] = []
         self._decisions: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+        self._decision_of: dict[int, int] = {}
         self._finish = [-1] * workload.mesh.ranks
 
     def run(self) -> StepTrace:
@@ -156,7 +157,9 @@ class _Driver:
         if len(meeting.group) == 1 or asked.size == 0:
             return done.succeed()
         if meeting.number is None:
-            meeting.number = self._network.add(self._lower(asked).operation)
+            lowered = self._lower(asked)
+            meeting.number = self._network.add(lowered.operation)
+            self._decision_of[meeting.number] = self._count(asked, lowered)
         lane = (rank, isinstance(asked, Call), meeting.group)
         before = self._tails.get(lane)
         self._tails[lane] = done
@@ -167,27 +170,30 @@ class _Driver:
         return done
 
     def _enter(self, rank: int, asked: Asked, meeting: Meeting, done: simpy.Event) -> None:
-        assert meeting.number is not None
+        number = meeting.number
+        assert number is not None
         start, place = int(self._env.now), meeting.group.index(rank)
-        self._pending[meeting.number, place] = done
-        self._network.begin(meeting.number, place, start)
-        done.callbacks.append(lambda _: self._note(rank, asked, start))
+        self._pending[number, place] = done
+        self._network.begin(number, place, start)
+        done.callbacks.append(lambda _: self._note(rank, asked, start, number))
 
-    def _note(self, rank: int, asked: Asked, start: int) -> None:
+    def _note(self, rank: int, asked: Asked, start: int, number: int) -> None:
         axes, now = ",".join(asked.axes), int(self._env.now)
-        self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
+        name, decision = _operation(asked, rank), self._decision_of[number]
+        self._spans.append(Span(rank, name, axes, start, now, asked.size, number, decision))
 
     def _lower(self, asked: Asked) -> Lowered:
         if isinstance(asked, Exchange):
-            lowered = self._lowering.message(asked)
-            kind = "send"
-        else:
-            lowered = self._lowering.collective(asked)
-            kind = asked.kind
+            return self._lowering.message(asked)
+        return self._lowering.collective(asked)
+
+    def _count(self, asked: Asked, lowered: Lowered) -> int:
+        """Count an operation with those of which the same was decided; return their place."""
+        kind = "send" if isinstance(asked, Exchange) else asked.kind
         key = (kind, ",".join(asked.axes), lowered.how, lowered.why)
         calls, size = self._decisions.get(key, (0, 0))
         self._decisions[key] = (calls + 1, size + asked.size)
-        return lowered
+        return list(self._decisions).index(key)
 
     # --- what cannot go on ---------------------------------------------------------------
 
