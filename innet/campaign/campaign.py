@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from innet.campaign.kinds import AnyResults, FinishedPoint, Summary, kind_of
 from innet.campaign.runs import Runner, runner_of
@@ -83,6 +83,11 @@ class Campaign:
             if work.runs or work.unfinished
         ]
         return self._kind.results(self._scenario.name, points)
+
+    @property
+    def stored(self) -> dict[str, Any]:
+        """The object of summary.json of what is finished so far."""
+        return self._kind.stored(self.results)
 
     @property
     def rows(self) -> dict[str, list[Row]]:

@@ -10,9 +10,9 @@ from rich.text import Text
 from innet.metrics.figures import RunSummary
 from innet.metrics.step_figures import StepSummary
 from innet.report.draw import draw_stored
+from innet.report.numbers import short_duration
 from innet.report.results import PointResult, Results, StoredRun, Unfinished
 from innet.report.step_results import StepPoint, StepResults
-from innet.report.step_table import step_table_lines
 from innet.report.table import table_lines
 from innet.scenario.schema import Scenario
 
@@ -32,12 +32,14 @@ class FinishedPoint(NamedTuple):
 class Kind:
     """What the results of a kind of scenario are.
 
-    `tables` names the CSV files of a run directory. `lines` makes the table, `draw` the plots
-    of a run directory; both take the results and the manifest or the resolved scenario in it.
+    `tables` names the CSV files of a run directory, `stored` makes the object of summary.json.
+    `lines` makes the table from results and the resolved scenario, `draw` the plots from a run
+    directory, its manifest and results.
     """
 
     tables: tuple[str, ...]
     results: Callable[[str, Sequence[FinishedPoint]], AnyResults]
+    stored: Callable[[Any], dict[str, Any]]
     lines: Callable[[Any, Mapping[str, Any]], list[Text]]
     draw: Callable[[Path, Mapping[str, Any], Any], list[Path]]
 
@@ -83,5 +85,29 @@ def _draw_steps(folder: Path, manifest: Mapping[str, Any], results: StepResults)
     return []
 
 
-COLLECTIVE = Kind(("workers", "links"), _collective_results, table_lines, _draw_collective)
-TRAINING = Kind(("ranks", "operations", "links"), _step_results, step_table_lines, _draw_steps)
+def _step_lines(results: StepResults, _: Mapping[str, Any]) -> list[Text]:
+    lines = [Text(f"# {results.name}: training step", "bold")]
+    for point in results.points:
+        lines.append(Text(", ".join(f"{key}={value}" for key, value in point.parameters.items())))
+        for run in point.runs:
+            time = short_duration(run.step_ps)
+            lines.append(Text(f"  {run.algorithm:20}  {run.engine:10}  {time}"))
+        if point.gain is not None:
+            lines.append(Text(f"  gain over {point.gain.over}: {point.gain.gain:.3g}"))
+    return lines
+
+
+COLLECTIVE = Kind(
+    ("workers", "links"),
+    _collective_results,
+    Results.as_stored,
+    table_lines,
+    _draw_collective,
+)
+TRAINING = Kind(
+    ("ranks", "operations", "links"),
+    _step_results,
+    StepResults.as_json,
+    _step_lines,
+    _draw_steps,
+)

@@ -37,4 +37,4 @@ def build_manifest(
 
 def store(folder: Path, manifest: dict[str, Any], campaign: Campaign) -> None:
     """Write the run directory of what is finished of a campaign."""
-    write_run(folder, manifest, campaign.results, campaign.rows)
+    write_run(folder, manifest, campaign.stored, campaign.rows)

@@ -130,7 +130,7 @@ class _Sweep:
         """Write the run directory; return its manifest."""
         manifest = manifest_of(request, self.scenario, self.complete)
         tables = {name: self._rows(name) for name in self.kind.tables}
-        write_run(self.folder, manifest, self.results(), tables)
+        write_run(self.folder, manifest, self.kind.stored(self.results()), tables)
         return manifest
 
     def _rows(self, table: str) -> list[Row]:

@@ -8,20 +8,13 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 from innet.files import unwritable, write_whole
 from innet.metrics.rows import Row
 from innet.report.results import json_text
 
 PLOTS = "plots"
-
-
-class Storable(Protocol):
-    """Results that a file can hold."""
-
-    def as_stored(self) -> dict[str, Any]:
-        """Return the object of summary.json."""
 
 
 def prepare_folder(folder: Path) -> None:
@@ -41,14 +34,14 @@ def prepare_folder(folder: Path) -> None:
 def write_run(
     folder: Path,
     manifest: Mapping[str, Any],
-    results: Storable,
+    summary: Mapping[str, Any],
     tables: Mapping[str, Sequence[Row]],
 ) -> None:
     """Write manifest.json, summary.json and, for each of `tables`, NAME.csv of a run.
 
     Raises ConfigurationError when a file cannot be written.
     """
-    write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
+    write_whole(folder / "summary.json", json_text(summary).encode())
     for name, rows in tables.items():
         write_whole(folder / f"{name}.csv", csv_text(rows).encode())
     write_whole(folder / "manifest.json", json_text(manifest).encode())

@@ -39,6 +39,15 @@ def load_scenario(path: Path, overrides: Sequence[str] = ()) -> Scenario:
     return parse_scenario(read_text(path), str(path), overrides, path.parent)
 
 
+def load_collective(path: Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Return the scenario of a file that must be one of a collective; see `load_scenario`."""
+    scenario = load_scenario(path, overrides)
+    if scenario.training is not None:
+        told = "a training step runs in simulated time only; write a collective instead"
+        raise scenario.origin.error(("training",), told)
+    return scenario
+
+
 def parse_scenario(
     text: str, file: str = "<scenario>", overrides: Sequence[str] = (), folder: Path = Path()
 ) -> Scenario:

@@ -106,7 +106,8 @@ class _Driver:
         try:
             return self._network.advance(limit)
         except UnfinishedError:
-            if self._matching.incomplete():
+            # While a rank computes, the network ends at its time limit or for a fault of its own.
+            if limit == NEVER and self._matching.incomplete():
                 raise self._stopped("deadlock") from None
             raise
 
