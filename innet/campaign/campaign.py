@@ -9,7 +9,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from innet.campaign.kinds import AnyResults, FinishedPoint, Summary, kind_of
 from innet.campaign.runs import Runner, runner_of
@@ -20,6 +20,7 @@ from innet.report.numbers import short_parameter
 from innet.report.results import Unfinished
 from innet.scenario.load import Point, expand
 from innet.scenario.schema import Scenario
+from innet.trace.spans_file import StoredSpan, spans_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,7 @@ class _PointInWork:
     runs: list[Summary] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
     rows: dict[str, list[Row]] = field(default_factory=dict)
+    spans: list[StoredSpan] = field(default_factory=list)
 
 
 class Campaign:
@@ -64,7 +66,7 @@ class Campaign:
         engine: Engine = "auto",
         note: Note | None = None,
     ) -> None:
-        self._scenario, self._kind = scenario, kind_of(scenario)
+        self._scenario, self.kind = scenario, kind_of(scenario)
         self._points = expand(scenario)
         self._report = report
         self._engine, self._note = engine, note
@@ -82,20 +84,21 @@ class Campaign:
             for work in self._in_work
             if work.runs or work.unfinished
         ]
-        return self._kind.results(self._scenario.name, points)
-
-    @property
-    def stored(self) -> dict[str, Any]:
-        """The object of summary.json of what is finished so far."""
-        return self._kind.stored(self.results)
+        return self.kind.results(self._scenario.name, points)
 
     @property
     def rows(self) -> dict[str, list[Row]]:
         """The rows of each CSV file, by its name, of what is finished so far."""
         return {
             name: [row for work in self._in_work for row in work.rows.get(name, ())]
-            for name in self._kind.tables
+            for name in self.kind.tables
         }
+
+    @property
+    def spans(self) -> bytes:
+        """The file of the spans at a scenario's only point; empty where there are none."""
+        spans = [span for work in self._in_work for span in work.spans]
+        return spans_file(spans) if spans else b""
 
     @property
     def failures(self) -> list[str]:
@@ -149,6 +152,7 @@ class Campaign:
             swept = swept_text(work.point.parameters)
             self.failed.append(Failure(algorithm, swept, f": {ran.wrong}"))
         work.runs.append(ran.summary)
+        work.spans += ran.spans if len(self._points) == 1 else ()
         parameters = swept_columns(work.point.parameters)
         for name, rows in ran.rows.items():
             work.rows.setdefault(name, []).extend({**parameters, **row} for row in rows)

@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from rich.text import Text
-
 from innet.metrics.figures import RunSummary
+from innet.metrics.rows import Row
 from innet.metrics.step_figures import StepSummary
 from innet.report.draw import draw_stored
-from innet.report.numbers import short_duration
+from innet.report.files import write_run
 from innet.report.results import PointResult, Results, StoredRun, Unfinished
+from innet.report.step_files import StepRows, write_step_run
 from innet.report.step_results import StepPoint, StepResults
+from innet.report.step_table import step_table_lines
 from innet.report.table import table_lines
 from innet.scenario.schema import Scenario
 
+Tables = Mapping[str, Sequence[Row]]
 Summary = RunSummary | StepSummary
 AnyResults = Results | StepResults
 
@@ -32,15 +34,15 @@ class FinishedPoint(NamedTuple):
 class Kind:
     """What the results of a kind of scenario are.
 
-    `tables` names the CSV files of a run directory, `stored` makes the object of summary.json.
-    `lines` makes the table from results and the resolved scenario, `draw` the plots from a run
-    directory, its manifest and results.
+    `tables` names the CSV files of a run directory; `write` writes it, with a file of spans
+    where it is not empty. `lines` makes the table from results and the resolved scenario, `draw`
+    the plots from a run directory, its manifest and results.
     """
 
     tables: tuple[str, ...]
     results: Callable[[str, Sequence[FinishedPoint]], AnyResults]
-    stored: Callable[[Any], dict[str, Any]]
-    lines: Callable[[Any, Mapping[str, Any]], list[Text]]
+    write: Callable[[Path, Mapping[str, Any], Any, Tables, bytes], None]
+    lines: Callable[[Any, Mapping[str, Any]], list[Any]]
     draw: Callable[[Path, Mapping[str, Any], Any], list[Path]]
 
 
@@ -77,6 +79,27 @@ def _step_results(name: str, points: Sequence[FinishedPoint]) -> StepResults:
     )
 
 
+def _write_collective(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    results: Results,
+    tables: Tables,
+    _: bytes,
+) -> None:
+    write_run(folder, manifest, results, tables)
+
+
+def _write_steps(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    results: StepResults,
+    tables: Tables,
+    spans: bytes,
+) -> None:
+    rows = StepRows(**{name: list(found) for name, found in tables.items()})
+    write_step_run(folder, manifest, results, rows, spans or None)
+
+
 def _draw_collective(folder: Path, manifest: Mapping[str, Any], results: Results) -> list[Path]:
     return [draw_stored([StoredRun(folder, manifest, results)], "auto", "time")]
 
@@ -85,29 +108,17 @@ def _draw_steps(folder: Path, manifest: Mapping[str, Any], results: StepResults)
     return []
 
 
-def _step_lines(results: StepResults, _: Mapping[str, Any]) -> list[Text]:
-    lines = [Text(f"# {results.name}: training step", "bold")]
-    for point in results.points:
-        lines.append(Text(", ".join(f"{key}={value}" for key, value in point.parameters.items())))
-        for run in point.runs:
-            time = short_duration(run.step_ps)
-            lines.append(Text(f"  {run.algorithm:20}  {run.engine:10}  {time}"))
-        if point.gain is not None:
-            lines.append(Text(f"  gain over {point.gain.over}: {point.gain.gain:.3g}"))
-    return lines
-
-
 COLLECTIVE = Kind(
     ("workers", "links"),
     _collective_results,
-    Results.as_stored,
+    _write_collective,
     table_lines,
     _draw_collective,
 )
 TRAINING = Kind(
     ("ranks", "operations", "links"),
     _step_results,
-    StepResults.as_json,
-    _step_lines,
+    _write_steps,
+    step_table_lines,
     _draw_steps,
 )

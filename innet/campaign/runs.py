@@ -10,17 +10,20 @@ from innet.metrics.rows import Row, link_rows, worker_rows
 from innet.metrics.step_rows import operation_rows, rank_rows, step_link_rows
 from innet.metrics.step_summary import summarise_step
 from innet.metrics.summary import summarise
+from innet.scenario.asked import requests_of
 from innet.scenario.build import build_plan
-from innet.scenario.build_step import asked_of, build_step_plan
+from innet.scenario.build_step import build_step_plan
 from innet.scenario.schema import Scenario
+from innet.trace.spans_file import StoredSpan, stored_spans
 
 
 class Ran(NamedTuple):
-    """The figures of a run, what is wrong with its sums, and its rows of each CSV file."""
+    """The figures of a run, what is wrong with its sums, its rows of each CSV file, its spans."""
 
     summary: Summary
     wrong: str
     rows: Mapping[str, Sequence[Row]]
+    spans: Sequence[StoredSpan] = ()
 
 
 class Runner(Protocol):
@@ -68,7 +71,7 @@ class StepRunner:
 
     def __init__(self, scenario: Scenario, engine: Engine, note: Note | None) -> None:
         self._scenario, self._engine, self._note = scenario, engine, note
-        self._asked = asked_of(scenario)
+        self._asked = requests_of(scenario)
 
     def run(self, algorithm: str, progress: Callable[[float], None]) -> Ran:
         """Run an algorithm."""
@@ -80,4 +83,4 @@ class StepRunner:
             "operations": operation_rows(summary),
             "links": step_link_rows(trace, plan.graph, algorithm),
         }
-        return Ran(summary, "", rows)
+        return Ran(summary, "", rows, list(stored_spans(trace, algorithm)))

@@ -5,6 +5,7 @@ depend on, so that a sweep that was stopped in any way goes on with what is left
 run directory holds what `innet run` of the same scenario leaves.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from innet.campaign.sweep_point import Finished, Task, key_of
 from innet.campaign.sweep_workers import run_on_cluster, run_on_cores
 from innet.engine.simulate import Engine
 from innet.metrics.rows import Row
-from innet.report.files import prepare_folder, write_run
+from innet.report.files import prepare_folder
 from innet.report.points import PointRecord, read_point, write_point
 from innet.scenario.load import Point, expand, load_scenario
 from innet.scenario.schema import Scenario
@@ -83,7 +84,9 @@ class _Sweep:
         """Return the points without a record, each once, in order."""
         scenarios = {key: point.scenario for key, point in zip(self.keys, self.points, strict=True)}
         return [
-            Task(key, it, self.engine) for key, it in scenarios.items() if key not in self.records
+            Task(key, it, self.engine, len(self.points) == 1)
+            for key, it in scenarios.items()
+            if key not in self.records
         ]
 
     def finished(self) -> Iterator[tuple[Mapping[str, object], PointRecord]]:
@@ -130,7 +133,8 @@ class _Sweep:
         """Write the run directory; return its manifest."""
         manifest = manifest_of(request, self.scenario, self.complete)
         tables = {name: self._rows(name) for name in self.kind.tables}
-        write_run(self.folder, manifest, self.kind.stored(self.results()), tables)
+        spans = [record.spans for record in self.records.values()] if len(self.points) == 1 else []
+        self.kind.write(self.folder, manifest, self.results(), tables, b64decode("".join(spans)))
         return manifest
 
     def _rows(self, table: str) -> list[Row]:

@@ -13,7 +13,7 @@ from innet.engine.recurrence.run import run_recurrence
 from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
-from innet.engine.steps.driver import run_step
+from innet.engine.steps.driver import Limits, run_step
 from innet.engine.steps.lowering import PlannedLowering
 from innet.errors import MissingToolError
 from innet.plan.plan import Plan
@@ -106,11 +106,11 @@ def simulate_step(
         if progress is not None:
             progress(done / plan.calls)
 
-    lowering, limit = PlannedLowering(plan), plan.maximum_time_ps
+    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps)
     # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:
-        return name, run_step(plan.workload, network, lowering, limit, report)
+        return name, run_step(plan.workload, network, lowering, limits, report)
     finally:
         gc.unfreeze()
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from innet.plan.operation import Operation, OperationKind
+from innet.plan.operation import Operation
 from innet.plan.plan import Fabric
-from innet.workload.program import Call, Exchange, Workload
-from innet.workload.statements import Reduction
+from innet.workload.actions import Asked, Call, Exchange
+from innet.workload.program import Workload
+from innet.workload.statements import CollectiveKind, Place
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,20 +21,31 @@ class Lowered:
 
 
 class Request(NamedTuple):
-    """All that decides how an operation runs. `group` holds ranks, `root` is a place in it."""
+    """All that decides how an operation runs.
 
-    kind: OperationKind
+    `group` holds ranks. `call` is the collective with what only tells of one call of it (its
+    axes, handle and place) left out, None for a message from group[0] to group[1].
+    """
+
     group: tuple[int, ...]
     size: int
-    op: Reduction = "sum"
-    root: int = 0
+    call: Call | None = None
+
+    @property
+    def kind(self) -> CollectiveKind | Literal["send"]:
+        """What is asked for."""
+        return "send" if self.call is None else self.call.kind
 
 
-def request_of(asked: Call | Exchange) -> Request:
+def request_of(asked: Asked) -> Request:
     """Return what a rank asks the network for."""
     if isinstance(asked, Exchange):
-        return Request("send", (asked.source, asked.target), asked.size)
-    return Request(asked.kind, asked.group, asked.size, asked.op, asked.root)
+        return Request((asked.source, asked.target), asked.size)
+    call = asked._replace(axes=(), handle=None, place=_NOWHERE)
+    return Request(asked.group, asked.size, call)
+
+
+_NOWHERE = Place("", None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

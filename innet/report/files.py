@@ -12,7 +12,7 @@ from typing import Any
 
 from innet.files import unwritable, write_whole
 from innet.metrics.rows import Row
-from innet.report.results import json_text
+from innet.report.results import Results, json_text
 
 PLOTS = "plots"
 
@@ -34,14 +34,14 @@ def prepare_folder(folder: Path) -> None:
 def write_run(
     folder: Path,
     manifest: Mapping[str, Any],
-    summary: Mapping[str, Any],
+    results: Results,
     tables: Mapping[str, Sequence[Row]],
 ) -> None:
     """Write manifest.json, summary.json and, for each of `tables`, NAME.csv of a run.
 
     Raises ConfigurationError when a file cannot be written.
     """
-    write_whole(folder / "summary.json", json_text(summary).encode())
+    write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
     for name, rows in tables.items():
         write_whole(folder / f"{name}.csv", csv_text(rows).encode())
     write_whole(folder / "manifest.json", json_text(manifest).encode())

@@ -19,8 +19,8 @@ class PointRecord:
     """The runs of a point without its swept keys: equal points of sweeps share a record.
 
     `failed` holds (algorithm, what to say of it) of wrong sums and unfinished runs; `rows`
-    those of each CSV file by its name. `error` says
-    why nothing could be run; the rest is empty then.
+    those of each CSV file by its name. `error` says why nothing could be run; the rest is empty
+    then. `spans` is the file of spans, in base64, of a point that is a scenario's only one.
     """
 
     version: int
@@ -30,6 +30,7 @@ class PointRecord:
     failed: Sequence[tuple[str, str]] = ()
     rows: Mapping[str, Sequence[Row]] = field(default_factory=dict)
     error: str | None = None
+    spans: str = ""
 
 
 def write_point(path: Path, record: PointRecord) -> None:

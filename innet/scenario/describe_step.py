@@ -4,11 +4,12 @@ from collections import Counter
 from collections.abc import Iterator
 
 from innet.plan.step import StepPlan
-from innet.scenario.build_step import asked_of, build_step_plan
+from innet.scenario.asked import requests_of
+from innet.scenario.build_step import build_step_plan
 from innet.scenario.schema import Scenario
 from innet.scenario.training import TrainingSection
 from innet.units import format_duration, format_size, noun_for
-from innet.workload.program import TimedLayer
+from innet.workload.actions import TimedLayer
 
 
 def step_facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
@@ -18,7 +19,7 @@ def step_facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     """
     training = scenario.training
     assert training is not None
-    asked = asked_of(scenario)
+    asked = requests_of(scenario)
     yield "ranks", _ranks(training)
     if asked.workload.layers:
         yield "layers", _layers(training, asked.workload.layers)

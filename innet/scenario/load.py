@@ -14,7 +14,7 @@ from innet.scenario.located import KeyPath
 from innet.scenario.problems import Origin, explain, known_keys
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
-from innet.scenario.step import workload_of
+from innet.scenario.step import actions_of, workload_of
 from innet.scenario.sweep import Sweep, parse_sweep
 
 
@@ -64,8 +64,14 @@ def parse_scenario(
     scenario.remember(origin, folder)
     for point in _points(scenario):
         if point.scenario.training is not None:
-            workload_of(point.scenario)
+            _try_step(point.scenario)
     return scenario
+
+
+def _try_step(scenario: Scenario) -> None:
+    """Refuse a step that is wrong already at rank 0, so that little is done for nothing."""
+    for _ in actions_of(scenario, workload_of(scenario), 0):
+        pass
 
 
 def expand(scenario: Scenario) -> tuple[Point, ...]:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from innet.errors import ConfigurationError
 from innet.plan.plan import Aggregation, Fabric, Plan, TreeSwitch
 from innet.plan.step import StepPlan
+from innet.scenario.asked import requests_of
 from innet.scenario.build import build_plan
-from innet.scenario.build_step import asked_of, build_step_plan
+from innet.scenario.build_step import build_step_plan
 from innet.scenario.load import expand
 from innet.scenario.schema import Scenario
 from innet.topology.graph import Graph, Link, Node
@@ -25,7 +26,7 @@ def first_plan(scenario: Scenario) -> Plan | StepPlan:
     names = point.algorithms
     algorithm = "in_network" if "in_network" in names else names[0]
     if point.training is not None:
-        return build_step_plan(point, algorithm, asked_of(point))
+        return build_step_plan(point, algorithm, requests_of(point))
     return build_plan(point, algorithm, False, point.collective.elements or 0)
 
 

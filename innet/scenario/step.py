@@ -1,6 +1,6 @@
 """From the section `training` of a scenario to the workload that every rank runs."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -9,15 +9,16 @@ from innet.errors import ConfigurationError
 from innet.scenario.training import DeviceSection, TrainingSection
 from innet.units import PS_PER_SECOND, divide_half_even
 from innet.wire.dtypes import ITEMSIZE
-from innet.workload.expression import Expression, ExpressionError, Value, parse_expression
+from innet.workload.actions import Action, TimedLayer
+from innet.workload.expression import parse_expression
 from innet.workload.mesh import Mesh
 from innet.workload.model import Layer, Model
 from innet.workload.models.catalogue import model_named
 from innet.workload.models.huggingface import model_from_config
 from innet.workload.parse import Path as StatementPath
-from innet.workload.parse import parse_step
-from innet.workload.program import TimedLayer, Workload
-from innet.workload.statements import Place
+from innet.workload.parse import parse_let, parse_step
+from innet.workload.program import Workload
+from innet.workload.statements import Definition, Place
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -34,12 +35,28 @@ def workload_of(scenario: "Scenario") -> Workload:
     def locate(path: StatementPath) -> Place:
         return Place(*scenario.origin.place(("training", *path)))
 
+    axes = tuple(training.mesh)
+    given = {"batch": training.batch, "sequence": training.sequence}
     try:
-        step = parse_step(training.step, training.blocks, tuple(training.mesh), locate)
+        step = parse_step(training.step, training.blocks, axes, locate)
+        own = parse_let(training.let, axes, locate)
     except ConfigurationError as error:
-        raise _below_training(scenario, error) from None
-    let = _let(scenario, training)
-    return Workload(Mesh(training.mesh), step, let, timed_layers(scenario))
+        key = None if error.key is None else f"training.{error.key}"
+        raise _at_point(scenario, error, key) from None
+    known = {
+        name: Definition(parse_expression(value), locate((name,)))
+        for name, value in given.items()
+        if value is not None
+    }
+    return Workload(Mesh(training.mesh), step, known | own, timed_layers(scenario))
+
+
+def actions_of(scenario: "Scenario", workload: Workload, rank: int) -> Iterator[Action]:
+    """Yield what a rank does in order; ConfigurationError names rank, line and operation."""
+    try:
+        yield from workload.program(rank)
+    except ConfigurationError as error:
+        raise _at_point(scenario, error, error.key) from None
 
 
 def _training(scenario: "Scenario") -> TrainingSection:
@@ -47,32 +64,13 @@ def _training(scenario: "Scenario") -> TrainingSection:
     return scenario.training
 
 
-def _below_training(scenario: "Scenario", error: ConfigurationError) -> ConfigurationError:
-    """Return an error of the parser with the key that it has in the file."""
+def _at_point(
+    scenario: "Scenario", error: ConfigurationError, key: str | None
+) -> ConfigurationError:
+    """Return an error with a key, and with the point of the sweep where it is met."""
     point = scenario.origin.point
     told = f"{error.message} (at the point {point} of the sweep)" if point else error.message
-    key = None if error.key is None else f"training.{error.key}"
     return ConfigurationError(told, file=error.file, line=error.line, key=key)
-
-
-def _let(scenario: "Scenario", training: TrainingSection) -> Mapping[str, Expression]:
-    """Return the names that expressions know, tried out with the coordinates of rank 0."""
-    given = {"batch": training.batch, "sequence": training.sequence}
-    texts = {name: value for name, value in given.items() if value is not None} | training.let
-    let = {name: parse_expression(text) for name, text in texts.items()}
-    names = _names_of_rank_0(training.mesh)
-    for name, expression in let.items():
-        try:
-            names[name] = expression.evaluate(names)
-        except ExpressionError as error:
-            raise scenario.origin.error(("training", "let", name), str(error)) from None
-    return let
-
-
-def _names_of_rank_0(mesh: Mapping[str, int]) -> dict[str, Value]:
-    counts = {"rank": 0, "ranks": Mesh(mesh).ranks}
-    counts |= dict.fromkeys(mesh, 0) | {f"{axis}_n": length for axis, length in mesh.items()}
-    return {name: Value(Fraction(count)) for name, count in counts.items()}
 
 
 def timed_layers(scenario: "Scenario") -> tuple[TimedLayer, ...]:

@@ -27,7 +27,6 @@ from innet.scenario.quantities import (
 from innet.scenario.section import Section
 from innet.scenario.topologies import MAXIMUM_WORKERS
 from innet.wire.dtypes import ITEMSIZE
-from innet.workload.expression import ExpressionError, parse_expression
 from innet.workload.models.catalogue import MODELS
 from innet.workload.parse import STATEMENT_KEYS
 
@@ -135,15 +134,11 @@ def _write_placement(value: str | tuple[int, ...]) -> object:
 def _parse_let(value: object) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         raise ValueError("must be a mapping of names to expressions, such as {act: 2*batch*1024}")
-    problems: list[Problem] = []
-    for name, expression in value.items():
-        if not isinstance(name, str) or not name.isidentifier() or name in _TAKEN_NAMES:
-            problems.append(((name,), f"{shown(name)} cannot be given by let; choose another"))
-            continue
-        try:
-            parse_expression(expression)
-        except ExpressionError as error:
-            problems.append(((name,), str(error)))
+    problems: list[Problem] = [
+        ((name,), f"{name} is given already, by the key training.{name}; choose another")
+        for name in GIVEN_NAMES
+        if name in value
+    ]
     if problems:
         raise located_error(problems)
     return dict(value)
@@ -277,6 +272,3 @@ class TrainingSection(Section):
             yield ("model",), told
         if self.model is None and self.device is not None:
             yield ("device",), "only a model's layers are computed from the device; leave it out"
-        for name in self.let:
-            if name in self.mesh or name.removesuffix("_n") in self.mesh:
-                yield ("let", name), f"{shown(name)} is an axis or its length; choose another"

@@ -31,6 +31,7 @@ class Decision(NamedTuple):
     """How a kind of operation ran: `how` names the algorithm, `why` says why not in the network.
 
     `calls` counts operations, not ranks; `size_bytes` is the sum of their whole vectors.
+    `modelled` says what stands for something that no network here does, such as a quorum.
     """
 
     operation: str
@@ -39,6 +40,7 @@ class Decision(NamedTuple):
     why: str
     calls: int
     size_bytes: int
+    modelled: str = ""
 
     @property
     def offloaded(self) -> bool:

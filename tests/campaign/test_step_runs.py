@@ -4,12 +4,12 @@ import csv
 import json
 
 import pytest
-from conftest import files_of
 
 from innet.campaign.execute import execute
 from innet.campaign.sweep import Crew, sweep
 from innet.cli.main import run_command
 from innet.errors import ConfigurationError
+from tests.campaign.conftest import files_of
 from tests.scenario.made_steps import step_text
 
 STEP = [

@@ -52,9 +52,9 @@ def resolved(node):
 def keys_of(node, prefix=""):
     node = resolved(node)
     for key, inner in node["properties"].items():
-        inner = (inner.get("anyOf") or [inner])[0]
-        if "$ref" in inner or "oneOf" in inner:
-            yield from keys_of(inner, f"{prefix}{key}.")
+        section = (inner.get("anyOf") or [inner])[0]
+        if "$ref" in section or "oneOf" in section:
+            yield from keys_of(section, f"{prefix}{key}.")
             continue
         yield prefix + key, inner.get("default")
         each = inner.get("additionalProperties")

@@ -5,7 +5,8 @@ import json
 import pytest
 
 from innet.errors import ConfigurationError
-from innet.scenario.build_step import asked_of, build_step_plan
+from innet.scenario.asked import requests_of
+from innet.scenario.build_step import build_step_plan
 from innet.scenario.load import expand, parse_scenario
 from innet.scenario.step import workload_of
 from tests.scenario.made_steps import step_scenario, step_text
@@ -21,8 +22,8 @@ ALL_REDUCE = {"all_reduce": {"size": "1 KiB", "over": "dp"}}
         (11, "training.step.2", "unknown block 'fwd'", {"step": [ALL_REDUCE, ALL_REDUCE, "fwd"]}),
         (6, "training.mesh", "3 ranks do not run on 4 workers", {"mesh": {"dp": 3}}),
         (6, "training.mesh.rank", "cannot name an axis", {"mesh": {"rank": 4}}),
-        (8, "training.let.h", "unknown name 'k'", {"let": {"h": "2*k"}}),
-        (8, "training.let.batch", "cannot be given by let", {"let": {"batch": 2}}),
+        (8, "rank 0", "let h: unknown name 'k'", {"let": {"h": "2*k"}}),
+        (8, "training.let.batch", "given already, by the key training.b", {"let": {"batch": 2}}),
         (8, "training.model", "'resnet51' is not a model", {"model": "resnet51"}),
         (8, "training.model", "need the device", {"model": "resnet50"}),
         (8, "training.model", "gpt2 needs a sequence length", {"model": "gpt2", "device": {
@@ -55,21 +56,21 @@ def test_a_sum_of_a_part_of_an_element_is_told_with_rank_and_line():
     scenario = step_scenario([ALL_REDUCE, {"all_reduce": {"size": "6+rank", "over": "dp"}}])
     told = r"^made.yaml:10: rank 0: all_reduce: 6 B is not a whole number of int32 elements of 4 B$"
     with pytest.raises(ConfigurationError, match=told):
-        asked_of(scenario)
+        requests_of(scenario)
 
 
 def test_options_and_sweeps_reach_into_the_section():
     more = "sweep: {training.batch: [1, 2], training.let.h: [4, '8*rank+4*batch']}\n"
     step = [{"all_reduce": {"size": "batch*h", "over": "dp"}}]
     text = step_text(step, let={"h": 1}) + more
-    swept = [asked_of(point.scenario).requests for point in expand(parse_scenario(text))[::2]]
+    swept = [requests_of(point.scenario).requests for point in expand(parse_scenario(text))[::2]]
     assert [[request.size for request in requests] for requests in swept] == [[4], [8]]
     with pytest.raises(ConfigurationError, match=r"^--set training.batch: '0'.*whole number"):
         parse_scenario(text, overrides=["training.batch='0'"])
     bad = "sweep: {training.let.h: [4, k]}\n"
     with pytest.raises(ConfigurationError) as caught:
         parse_scenario(step_text(step, let={"h": 1}) + bad, "made.yaml")
-    told = "made.yaml:11: training.let.h: unknown name 'k'"
+    told = "made.yaml:11: rank 0: let h: unknown name 'k'"
     assert str(caught.value).startswith(told)
     assert str(caught.value).endswith("(at the point training.let.h=k of the sweep)")
 
@@ -130,7 +131,7 @@ RACKS = (
 )
 def test_ranks_are_placed_on_workers(placement, workers):
     scenario = step_scenario([ALL_REDUCE], network=RACKS, mesh={"dp": 8}, placement=placement)
-    plan = build_step_plan(scenario, "ring", asked_of(scenario))
+    plan = build_step_plan(scenario, "ring", requests_of(scenario))
     assert [host.node for host in plan.hosts] == workers
 
 
@@ -140,6 +141,6 @@ def test_gradients_are_summed_in_pytorchs_buckets():
     layers = [{"name": f"l{at}", "parameters": size // 4} for at, size in enumerate(sizes[::-1])]
     backward = {"all_reduce": {"size": "layer.grad", "over": "dp", "bucket": "25 MiB"}}
     scenario = step_scenario([{"each": "layer reversed", "do": [backward]}], layers=layers)
-    asked = asked_of(scenario)
+    asked = requests_of(scenario)
     assert [request.size for request in asked.requests] == [2052000, 28311552, 11796480]
     assert asked.calls == 4 * 3

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 from innet.plan.step import Lowered, StepPlan, request_of
-from innet.workload.program import Call, Exchange
+from innet.workload.actions import Call, Exchange
 
 
 class Lowering(Protocol):
