@@ -11,8 +11,7 @@ from innet.metrics.step_figures import StepSummary
 from innet.report.draw import draw_stored
 from innet.report.files import write_run
 from innet.report.results import PointResult, Results, StoredRun, Unfinished
-from innet.report.step_files import StepRows, write_step_run
-from innet.report.step_results import StepPoint, StepResults
+from innet.report.step_results import SPANS, StepPoint, StepResults
 from innet.report.step_table import step_table_lines
 from innet.report.table import table_lines
 from innet.scenario.schema import Scenario
@@ -86,7 +85,7 @@ def _write_collective(
     tables: Tables,
     _: bytes,
 ) -> None:
-    write_run(folder, manifest, results, tables)
+    write_run(folder, manifest, results.as_stored(), tables)
 
 
 def _write_steps(
@@ -96,8 +95,7 @@ def _write_steps(
     tables: Tables,
     spans: bytes,
 ) -> None:
-    rows = StepRows(**{name: list(found) for name, found in tables.items()})
-    write_step_run(folder, manifest, results, rows, spans or None)
+    write_run(folder, manifest, results.as_json(), tables, {SPANS: spans})
 
 
 def _draw_collective(folder: Path, manifest: Mapping[str, Any], results: Results) -> list[Path]:

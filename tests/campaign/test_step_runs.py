@@ -52,7 +52,9 @@ def test_a_run_directory_of_a_training_step(steps, request_of, tmp_path):
     assert manifest["scenario"]["resolved"]["training"]["let"] == {"size": "4 KiB"}
 
 
-def test_a_sweep_leaves_the_same_files_and_keeps_its_points(steps, request_of, tmp_path):
+@pytest.mark.parametrize("swept", [SWEEP, ""])
+def test_a_sweep_leaves_the_same_files_and_keeps_its_points(steps, request_of, tmp_path, swept):
+    steps.write_text(step_text(STEP, let={"size": "4 KiB"}) + swept)
     execute(request_of(steps, "run"), quietly)
     outcome = sweep(request_of(steps, "sweep"), Crew(1), quietly)
     again = sweep(request_of(steps, "sweep"), Crew(1), quietly)
@@ -61,6 +63,7 @@ def test_a_sweep_leaves_the_same_files_and_keeps_its_points(steps, request_of, t
         name: data for name, data in files_of(tmp_path / "sweep").items() if "points" not in name
     }
     assert kept == files_of(tmp_path / "run")
+    assert ("made/spans.csv.gz" in kept) == (not swept)
 
 
 def test_a_step_that_cannot_end_is_told_and_the_others_are_kept(steps, capfd, tmp_path):
