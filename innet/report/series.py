@@ -10,6 +10,7 @@ from innet.metrics.rates import algorithm_bandwidth_bps, bus_bandwidth_bps
 from innet.report.labels import key_value
 from innet.report.numbers import elements_per_second, exact_size
 from innet.report.results import PointResult, StoredRun
+from innet.report.step_results import StoredSteps
 from innet.report.swept import Axis, choose_axis, fixed_values, position, swept_key, varied_keys
 
 Measure = Literal["time", "algbw", "busbw", "rate"]
@@ -106,7 +107,7 @@ def choose_chart(
 
 
 def _entries(runs: Sequence[StoredRun]) -> Iterator[_Entry]:
-    names = _distinct_names(runs)
+    names = distinct_names(runs)
     swept = {key for each in runs for point in each.results.points for key in point.parameters}
     for stored, name in zip(runs, names, strict=True):
         fixed = fixed_values(stored.scenario, swept)
@@ -115,7 +116,7 @@ def _entries(runs: Sequence[StoredRun]) -> Iterator[_Entry]:
                 yield _Entry(name, {**fixed, **_parameters(point, run)}, run)
 
 
-def _distinct_names(runs: Sequence[StoredRun]) -> list[str | None]:
+def distinct_names(runs: Sequence[StoredRun | StoredSteps]) -> list[str | None]:
     """Name the runs when there are several, by their folders where their names are the same."""
     if len(runs) == 1:
         return [None]
