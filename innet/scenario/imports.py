@@ -11,6 +11,7 @@ from innet.errors import ConfigurationError
 from innet.files import write_whole
 from innet.scenario.quantities import is_name
 from innet.workload.importers.chakra_step import import_chakra
+from innet.workload.importers.folding import folded
 from innet.workload.importers.imported import Imported
 from innet.workload.importers.training_loops import import_layers
 
@@ -67,7 +68,7 @@ def scenario_text(imported: Imported, files: Sequence[Path], format: str, name: 
         name=name if is_name(name) else "imported",
         workers=prod(imported.mesh.values()),
         mesh=_written(dict(imported.mesh), flow=True),
-        step=_indented(_written(list(imported.step)), 4),
+        step=_indented(_written(folded(imported.step)), 4),
     )
 
 

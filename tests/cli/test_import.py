@@ -32,7 +32,10 @@ def test_a_scenario_is_written_that_reads_as_the_same_step(innet, workload):
     imported = import_layers(workload, None, None)
     assert written["topology"]["workers"] == 4
     assert written["training"]["mesh"] == {"dp": 2, "tp": 2}
-    assert written["training"]["step"] == list(imported.step)
+    assert written["training"]["step"][:2] == [
+        {"repeat": 2, "do": [{"compute": "10 ns"}, {"all_reduce": {"size": 64, "over": "tp"}}]},
+        {"compute": "20 ns"},
+    ]
     found = programs(written["training"]["mesh"], written["training"]["step"])
     assert found == programs(imported.mesh, imported.step)
     assert len(found) == 4

@@ -162,6 +162,12 @@ def test_a_trace_for_every_rank_gives_each_its_own_program(write):
     assert step[1]["do"][0] == {"recv": {"from": {"rank": 0}, "size": 64, "async": "n000001"}}
 
 
+def test_traces_that_do_the_same_are_one_program(write):
+    node = (1, COLLECTIVE, [], 5, device(comm_type=ALL_REDUCE, comm_size=8))
+    imported = import_chakra([write(node, name="a.0.et"), write(node, name="a.1.et")], None)
+    assert [next(iter(entry)) for entry in imported.step] == ["all_reduce", "wait"]
+
+
 def test_a_written_step_reads_as_the_same_step(write):
     first = write(
         (1, COMPUTE, [], 10, device()),

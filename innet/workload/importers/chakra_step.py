@@ -50,7 +50,8 @@ def import_chakra(paths: Sequence[Path], ranks: int | None) -> Imported:
         raise ConfigurationError("one trace alone does not say how many ranks there are; give it")
     traces = [_Trace(path, total) for path in paths]
     programs = [tuple(trace.program()) for trace in traces]
-    step = programs[0] if len(programs) == 1 else _by_rank(programs)
+    alike = all(program == programs[0] for program in programs)
+    step = programs[0] if alike else _by_rank(programs)
     return Imported({AXIS: total}, step, tuple(_notes(traces, total)))
 
 

@@ -30,7 +30,8 @@ class Imported:
 def _operations(entries: tuple[Entry, ...] | list[Entry]) -> Iterator[tuple[str, Entry]]:
     for entry in entries:
         if "do" in entry:
-            yield from _operations(entry["do"])
+            for _ in range(entry.get("repeat", 1)):
+                yield from _operations(entry["do"])
         else:
             for verb, options in entry.items():
                 if isinstance(options, dict):
