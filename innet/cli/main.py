@@ -25,6 +25,7 @@ COMMANDS = {
     "plot": "Draw what was swept, or bars, from run directories.",
     "compare": "Say what changed between two run directories.",
     "explain": "Say what limited each run and what would help.",
+    "trace": "Write the timeline of a training step for a viewer.",
     "check": "Validate a scenario and say what it will run.",
     "new": "Write a commented scenario to start from.",
     "import": "Write a training scenario from another tool's step.",

@@ -8,8 +8,8 @@ class OpenTimes:
     """For how long operations were open at a rank, in ps.
 
     Exposed is open without compute, hidden is open under compute. Waiting is the part of exposed
-    in which none of the open operations had been entered by all its ranks (a message: by its
-    sender), so that no network could have ended it sooner.
+    in which none of the open operations had been entered by all the ranks that it needed (a
+    message: by its sender), so that no network could have ended it sooner.
     """
 
     exposed_ps: int
@@ -35,7 +35,8 @@ class RankTimes:
 class OperationFigures:
     """The operations of one kind over the same axes of which the same was decided.
 
-    `how` names what ran them; `why` says why no switch took part, and is empty when one did.
+    `how` names what ran them; `why` says why no switch took part, and is empty when one did;
+    `modelled` says what stands for something that no network here does, and is mostly empty.
     `calls` counts operations, not ranks; `size_bytes` is the sum of their whole vectors. Times
     are of the union of their own spans at a rank, whatever else was open there, so those of
     several rows overlap; a rank that takes no part counts with 0 in the mean.
@@ -45,6 +46,7 @@ class OperationFigures:
     axes: str
     how: str
     why: str
+    modelled: str
     calls: int
     size_bytes: int
     mean: OpenTimes

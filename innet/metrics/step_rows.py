@@ -29,6 +29,7 @@ def operation_rows(summary: StepSummary) -> list[Row]:
             "how": each.how,
             "offloaded": int(each.offloaded),
             "why": each.why,
+            "modelled": each.modelled,
             **asdict(each.mean),
         }
         for each in summary.operations

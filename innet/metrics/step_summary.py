@@ -115,12 +115,22 @@ def _ranks(trace: StepTrace) -> Iterator[_Rank]:
 
 
 def _entered_ps(spans: Iterable[Span]) -> dict[int, int]:
-    """Return when the last rank entered each operation; of a message its sender counts alone."""
-    found: dict[int, int] = {}
+    """Return when each operation had all the ranks that it needed.
+
+    That is when the last of its ranks entered it, but for those that came after some rank's end:
+    what ends without a rank does not need it, as a quorum, or a broadcast its receivers. Of a
+    message the sender counts alone.
+    """
+    entries: dict[int, list[int]] = {}
+    first_end: dict[int, int] = {}
     for span in spans:
         if span.operation not in (COMPUTE, "recv"):
-            found[span.number] = max(span.start_ps, found.get(span.number, 0))
-    return found
+            entries.setdefault(span.number, []).append(span.start_ps)
+            first_end[span.number] = min(span.end_ps, first_end.get(span.number, span.end_ps))
+    return {
+        number: max(start for start in starts if start <= first_end[number])
+        for number, starts in entries.items()
+    }
 
 
 def _operation_figures(
@@ -132,6 +142,7 @@ def _operation_figures(
         decision.axes,
         decision.how,
         decision.why,
+        decision.modelled,
         decision.calls,
         decision.size_bytes,
         _mean(times),

@@ -9,11 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from innet.errors import ConfigurationError, unreadable
 from innet.metrics.step_figures import StepSummary
-from innet.metrics.step_gain import Gain, gain_of
+from innet.metrics.step_gain import IN_NETWORK, Gain, gain_of
 from innet.report.results import FORMAT_VERSION, Unfinished, read_manifest, read_results
 
 TRAINING = "training"
+SPANS = "spans.csv.gz"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +79,43 @@ def read_step_run(folder: Path) -> StoredSteps:
     """
     manifest = read_manifest(folder)
     return StoredSteps(folder, manifest, read_results(folder, StepResults, TRAINING))
+
+
+def read_spans_of(run: StoredSteps) -> bytes:
+    """Return the content of a run directory's file of spans; ConfigurationError without one."""
+    path = run.folder / SPANS
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        raise ConfigurationError(
+            "is missing: spans are kept of scenarios with one point only; run one point again, "
+            f"for example {_one_point(run)}",
+            file=str(path),
+        ) from None
+    except OSError as error:
+        raise unreadable(path, error) from None
+
+
+def algorithm_of(run: StoredSteps, algorithm: str | None) -> str:
+    """Return the algorithm whose spans are wanted, by default in_network, or else the first.
+
+    Raises ConfigurationError for one that did not finish there.
+    """
+    ran = [each.algorithm for point in run.results.points for each in point.runs]
+    if not ran:
+        raise ConfigurationError("no run has finished there", file=str(run.folder))
+    if algorithm is None:
+        return IN_NETWORK if IN_NETWORK in ran else ran[0]
+    if algorithm not in ran:
+        known = ", ".join(dict.fromkeys(ran))
+        raise ConfigurationError(
+            f"--algorithm {algorithm}: has no run there; what has: {known}", file=str(run.folder)
+        )
+    return algorithm
+
+
+def _one_point(run: StoredSteps) -> str:
+    file = run.manifest["scenario"].get("file", "SCENARIO.yaml")
+    chosen = run.results.points[0].parameters if run.results.points else {}
+    values = [f"--set {key}={str(value).replace(' ', '')}" for key, value in chosen.items()]
+    return " ".join(["innet run", file, *values])

@@ -173,11 +173,15 @@ def _open_times(times: OpenTimes) -> tuple[str, str, str]:
 
 
 def _refusals(runs: Sequence[StepSummary]) -> Iterator[Text]:
-    """Say why operations of the in-network step did not run in the network."""
+    """Say why operations of the in-network step ran elsewhere, and how others were modelled."""
+    told: dict[str, None] = {}
     for run in runs:
         for each in run.operations:
             if run.algorithm == IN_NETWORK and not each.offloaded:
-                yield Text(f"{GAP}{each.name} not in the network: {each.why}")
+                told[f"{each.name} not in the network: {each.why}"] = None
+            if each.modelled:
+                told[f"{each.name} modelled by {each.modelled}"] = None
+    yield from (Text(GAP + line) for line in told)
 
 
 def _links(runs: Sequence[StepSummary]) -> Iterator[Text]:
@@ -203,8 +207,8 @@ _NOTES = (
     "step: from time 0 until the last rank, and all that it began, is done; the rank named ends",
     "  last; compute + exposed + idle = step",
     "exposed: an operation is open and the rank does not compute; hidden: open under compute",
-    "waiting: the part of exposed in which no open operation has all its ranks yet (a message: its",
-    "  sender), such as a pipeline's bubble or a straggler",
+    "waiting: the part of exposed in which no open operation has all the ranks it needs yet (a",
+    "  message: its sender), such as a pipeline's bubble or a straggler",
     "operations: means over all ranks, each by its own spans, so that those at once count twice;",
     "  calls are operations, bytes their whole vectors",
     "medium bytes: headers and gaps too, all links of a class; busy: of the step",

@@ -7,6 +7,7 @@ import yaml
 
 from innet.plan.ways import filling_window, slowest_packet_ps, tree_round_trip_ps, tree_ways
 from innet.scenario.build import VALUE_BYTES, build_plan, packet_bytes, should_check
+from innet.scenario.describe_step import step_facts
 from innet.scenario.load import Point, expand
 from innet.scenario.network import network_of
 from innet.scenario.quantities import shown
@@ -67,11 +68,18 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "algorithms", ", ".join(scenario.algorithms)
     yield "workers", _workers(scenario)
     yield from _network(scenario)
+    if scenario.training is not None:
+        yield from step_facts(scenario)
+    else:
+        yield from _collective(scenario)
+    if scenario.faults:
+        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
+
+
+def _collective(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "tensor", _tensor(scenario)
     if "in_network" in scenario.algorithms:
         yield "in_network", _pool(scenario)
-    if scenario.faults:
-        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
 
 
 def _workers(scenario: Scenario) -> str:

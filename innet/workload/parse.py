@@ -40,6 +40,7 @@ Locate = Callable[[Path], Place]
 _CONTROLS = {"repeat": ("repeat", "do", "slack"), "each": ("each", "do"), "when": ("when", "do")}
 VERBS = ("compute", *COLLECTIVES, "barrier", "send", "recv", "wait")
 _ROOTED = ("broadcast", "reduce", "gather")
+STATEMENT_KEYS = (*VERBS, *dict.fromkeys(key for keys in _CONTROLS.values() for key in keys))
 _SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 # What every collective takes, what some take, and what is written as an expression.
 _COMMON = ("bucket", "dtype", "density")

@@ -68,6 +68,14 @@ def test_one_operation_under_way_ends_the_waiting_in_another():
     assert rank_times(step_trace(spans))[0].waiting_ps == 40
 
 
+def test_nobody_waits_for_a_rank_that_comes_after_an_end():
+    """A quorum of rank 0 alone: rank 1 finds the result there; and a root that has sent all."""
+    spans = [opened(0, 0, 40, 0), opened(1, 70, 70, 0)]
+    assert [each.waiting_ps for each in rank_times(step_trace(spans, finish=(70, 70)))] == [0, 0]
+    spans = [opened(0, 10, 40, 0, "broadcast"), opened(1, 0, 60, 0, "broadcast")]
+    assert [each.waiting_ps for each in rank_times(step_trace(spans))] == [0, 10]
+
+
 def test_messages_of_both_ends_are_one_row():
     spans = [opened(0, 0, 40, 0, "send"), opened(1, 10, 40, 0, "recv")]
     (own,) = summary(step_trace(spans)).operations
@@ -145,7 +153,9 @@ def counted(trace, rank, decision=None):
     """Exposed, waiting and hidden of a rank by looking at every instant."""
     entered = {}
     for span in trace.spans:
-        entered[span.number] = max(span.start_ps, entered.get(span.number, 0))
+        ends = [other.end_ps for other in trace.spans if other.number == span.number]
+        if span.start_ps <= min(ends):
+            entered[span.number] = max(span.start_ps, entered.get(span.number, 0))
     counts = {"exposed": 0, "waiting": 0, "hidden": 0, "compute": 0}
     for now in range(LENGTH):
         here = [s for s in trace.spans if s.rank == rank and s.start_ps <= now < s.end_ps]

@@ -12,15 +12,16 @@ that are absent when the quorum has entered it take part from then on, with noth
 whatever their ranks do meanwhile; a rank that comes later waits for the result, if it is not there.
 """
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
 
 import simpy
 
 from innet.engine.network import Network
-from innet.engine.steps.lowering import Lowered, Lowering
+from innet.engine.steps.lowering import Lowering
 from innet.engine.steps.matching import Matching, Meeting, told
 from innet.errors import ConfigurationError, UnfinishedError
+from innet.plan.step import Lowered
 from innet.protocol.machine import NEVER
 from innet.trace.steps import COMPUTE, Decision, Span, StepTrace
 from innet.units import format_duration
@@ -32,24 +33,47 @@ QUORUM = "quorum: times of entry; all members take part"
 _Process = Generator[simpy.Event, Any, None]
 
 
+class Limits(NamedTuple):
+    """When a step ends at the latest, and how long after a quorum the absent take part.
+
+    A network that simulates some hosts further than others needs at least that difference.
+    """
+
+    maximum_time_ps: int = NEVER
+    notice_ps: int = 0
+
+
+_NO_LIMITS = Limits()
+
+
 def run_step(
-    workload: Workload, network: Network, lowering: Lowering, notice_ps: int = 0
+    workload: Workload,
+    network: Network,
+    lowering: Lowering,
+    limits: Limits = _NO_LIMITS,
+    progress: Callable[[int], None] | None = None,
 ) -> StepTrace:
     """Run one step from time 0 until every rank, and all that it began, is done.
 
-    `notice_ps` is how long after a quorum the absent take part; a network that simulates some
-    hosts further than others needs at least that difference. Raises ConfigurationError for calls
-    that do not fit together, UnfinishedError for a deadlock; both name ranks, lines, operations.
+    `progress` is called with the number of operations that ranks have completed since its last
+    call. Raises ConfigurationError for calls that do not fit together, UnfinishedError for a
+    deadlock and after the simulated time limit; both name ranks, lines and operations.
     """
-    return _Driver(workload, network, lowering, notice_ps).run()
+    return _Driver(workload, network, lowering, limits, progress).run()
 
 
 class _Driver:
     def __init__(
-        self, workload: Workload, network: Network, lowering: Lowering, notice_ps: int
+        self,
+        workload: Workload,
+        network: Network,
+        lowering: Lowering,
+        limits: Limits,
+        progress: Callable[[int], None] | None,
     ) -> None:
         self._workload, self._network, self._lowering = workload, network, lowering
-        self._notice_ps = notice_ps
+        self._maximum_time_ps, self._notice_ps = limits
+        self._progress = progress
         self._env = simpy.Environment(0)
         self._matching = Matching()
         self._tails: dict[tuple[object, ...], simpy.Event] = {}
@@ -89,20 +113,25 @@ class _Driver:
                 event = self._pending.pop((completion.operation, completion.place))
                 self._succeed_later(event, completion.at_ps)
             if completions:
+                if self._progress is not None:
+                    self._progress(len(completions))
                 continue
             if limit == NEVER:
-                raise self._deadlock()
+                raise self._stopped("deadlock")
+            if limit > self._maximum_time_ps:
+                raise self._stopped("the simulated time limit is reached")
             while env.peek() == limit:
                 env.step()
         if min(self._finish) < 0:
-            raise self._deadlock()
+            raise self._stopped("deadlock")
 
     def _advance(self, limit: int) -> tuple[Any, ...]:
         try:
             return self._network.advance(limit)
         except UnfinishedError:
-            if self._matching.incomplete():
-                raise self._deadlock() from None
+            # While a rank computes, the network ends at its time limit or for a fault of its own.
+            if limit == NEVER and self._matching.incomplete():
+                raise self._stopped("deadlock") from None
             raise
 
     def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
@@ -214,10 +243,10 @@ class _Driver:
 
     # --- what cannot go on ---------------------------------------------------------------
 
-    def _deadlock(self) -> UnfinishedError:
+    def _stopped(self, why: str) -> UnfinishedError:
         lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
         now = format_duration(int(self._env.now))
-        return UnfinishedError("\n  ".join([f"deadlock at {now}", *lines[:10]]))
+        return UnfinishedError("\n  ".join([f"{why} at {now}", *lines[:10]]))
 
     def _stuck_ranks(self) -> list[int]:
         return [rank for rank, finish in enumerate(self._finish) if finish < 0]
@@ -232,7 +261,7 @@ class _Driver:
         names = ", ".join(
             f"rank {other}{' (ended)' if other in ended else ''}" for other in sorted(absent)
         )
-        return "; ".join(found) + (f"; not entered by {names}" if names else "")
+        return ("; ".join(found) or "computes") + (f"; not entered by {names}" if names else "")
 
     def _refuse_leftovers(self) -> None:
         for meeting in self._matching.incomplete():

@@ -2,9 +2,9 @@
 
 from innet.collectives.schedule import Schedule
 from innet.engine.network import Completion
-from innet.engine.steps.lowering import Lowered
 from innet.plan.operation import Operation
 from innet.plan.plan import Rto
+from innet.plan.step import Lowered
 from innet.units import serialisation_ps
 from innet.workload.mesh import Mesh
 from innet.workload.parse import parse_let, parse_step

@@ -2,7 +2,7 @@
 
 import pytest
 
-from innet.engine.steps.driver import run_step
+from innet.engine.steps.driver import Limits, run_step
 from innet.errors import ConfigurationError, UnfinishedError
 from innet.workload.actions import TimedLayer
 from tests.engine.steps.made_networks import AlphaBetaNetwork, PlainLowering, made_workload
@@ -228,7 +228,7 @@ def test_a_quorum_is_shown_as_what_is_modelled():
 def test_the_absent_take_part_when_they_notice():
     body = [{"compute": "w*10 ms"}, {"all_reduce": {"size": 8, "over": "w", "quorum": 1}}]
     workload = made_workload({"w": 2}, body)
-    trace = run_step(workload, AlphaBetaNetwork(5 * MS), PlainLowering(), notice_ps=2 * MS)
+    trace = run_step(workload, AlphaBetaNetwork(5 * MS), PlainLowering(), Limits(notice_ps=2 * MS))
     assert trace.finish_ps == (7 * MS, 10 * MS)
 
 
