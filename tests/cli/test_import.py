@@ -41,6 +41,30 @@ def test_a_scenario_is_written_that_reads_as_the_same_step(innet, workload):
     assert len(found) == 4
 
 
+def test_what_was_written_is_checked_without_a_complaint(innet, workload):
+    assert innet("import", workload, "--format", "simai", "-o", "scenario.yaml")[0] == 0
+    code, out, err = innet("check", "scenario.yaml")
+    assert (code, err) == (0, "")
+    assert "dp 2, tp 2" in out
+
+
+def test_elements_have_half_the_bytes_where_sums_need_it(innet, workload):
+    workload.write_text(LAYERS.replace("900", "902"))
+    assert innet("import", workload, "--format", "simai", "-o", "s.yaml")[0] == 0
+    written = read_document(workload.with_name("s.yaml").read_text(), "s.yaml").value
+    assert written["training"]["dtype"] == "float16"
+    assert innet("check", "s.yaml")[0] == 0
+
+
+def test_a_step_that_is_no_scenario_is_refused(innet, workload):
+    workload.write_text(LAYERS.replace("900", "901"))
+    code, _, err = innet("import", workload, "--format", "simai", "-o", "s.yaml")
+    assert code == 2
+    assert err.startswith(f"{workload}: holds a step that is no scenario: rank 0: reduce_scatter: ")
+    assert "901 B is not a whole number of float16 elements" in err
+    assert not workload.with_name("s.yaml").exists()
+
+
 def test_options_give_what_a_file_does_not_say(innet, workload):
     workload.write_text(LAYERS.partition(" ")[0] + "\n" + LAYERS.partition("\n")[2])
     options = ("--format", "astra-sim", "--output", "s.yaml")

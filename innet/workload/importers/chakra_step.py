@@ -21,7 +21,7 @@ from innet.workload.importers.chakra import (
 )
 from innet.workload.importers.imported import Entry, Imported, collective, compute, counted, wait
 
-AXIS = "rank"
+AXIS = "world"
 # CollectiveCommType; sizes are those of a rank's input, so that a vector of all_gather is larger.
 _KINDS: Mapping[int, str] = {
     0: "all_reduce",
@@ -57,7 +57,7 @@ def import_chakra(paths: Sequence[Path], ranks: int | None) -> Imported:
 
 def _by_rank(programs: list[tuple[Entry, ...]]) -> tuple[Entry, ...]:
     return tuple(
-        {"when": f"{AXIS} == {rank}", "do": list(program)} for rank, program in enumerate(programs)
+        {"when": f"rank == {rank}", "do": list(program)} for rank, program in enumerate(programs)
     )
 
 

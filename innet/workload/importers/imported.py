@@ -7,6 +7,7 @@ from typing import Any
 from innet.units import format_duration, noun_for
 
 Entry = dict[str, Any]
+_SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +26,10 @@ class Imported:
                 calls, size = found.get((verb, options["over"]), (0, 0))
                 found[verb, options["over"]] = (calls + 1, size + options["size"])
         return found
+
+    def summed_sizes(self) -> set[int]:
+        """Return the bytes of all vectors that are summed."""
+        return {options["size"] for verb, options in _operations(self.step) if verb in _SUMMED}
 
 
 def _operations(entries: tuple[Entry, ...] | list[Entry]) -> Iterator[tuple[str, Entry]]:
