@@ -10,8 +10,14 @@ from typing import Any
 
 from rich.text import Text
 
-from innet.metrics.step_figures import OpenTimes, OperationFigures, RankTimes, StepSummary
-from innet.metrics.step_gain import IN_NETWORK, Gain
+from innet.metrics.step_figures import (
+    IN_NETWORK,
+    OpenTimes,
+    OperationFigures,
+    RankTimes,
+    StepSummary,
+)
+from innet.metrics.step_gain import Gain
 from innet.report.columns import GAP, Cells, aligned, widths_of
 from innet.report.numbers import short_bytes, short_duration, short_parameter
 from innet.report.step_results import StepPoint, StepResults

@@ -70,6 +70,15 @@ def test_messages_of_a_pipeline_follow_one_another():
     assert time_of(step, mesh={"pp": 4}) == 4 * 10 * US + 3 * ONE_MESSAGE
 
 
+def test_messages_of_a_pair_follow_one_another_without_a_gap():
+    """100 packets each, that arrive as fast as the link sends them, one message after the other."""
+    send = {"send": {"to": {"dp": 1}, "size": 146_000, "async": "g"}}
+    recv = {"recv": {"from": {"dp": 0}, "size": 146_000}}
+    step = [{"when": "rank == 0", "do": [send] * 3}, {"when": "rank == 1", "do": [recv] * 3}]
+    ends = [span.end_ps for span in trace_of(step).spans if span.operation == "recv"]
+    assert ends == [ONE_MESSAGE + (100 * turn - 1) * 1_230_400 for turn in (1, 2, 3)]
+
+
 FREE = "topology: {kind: star, workers: 4, link: {rate: 10 Tbps, delay: 0 ps}}\n"
 FREE_MORE = "switch: {latency: 0 ps}\nmessage: {overhead: 0 B}\n"
 
@@ -129,3 +138,16 @@ def test_losses_are_repaired():
         trace = trace_of(step, algorithm, network=lossy)
         assert sum(link.lost for link in trace.links) > 0
         assert max(trace.finish_ps) > time_of(step, algorithm)
+
+
+def test_a_sum_in_the_network_gains_what_payload_headers_and_steps_say():
+    """365 packets of 1100 B for 1024 B go up and down; a ring sends 14 times 32 of 1538 B for 1460.
+
+    By payload alone the gain is 2 (n - 1) / n = 1.75. Headers make it 1.716, and one packet more
+    a step, which is stored and forwarded, 1.765.
+    """
+    star = "topology: {kind: star, workers: 8, link: {rate: 10 Gbps, delay: 10 ns}}"
+    keys = {"network": star, "mesh": {"dp": 8}, "more": "switch: {latency: 10 ns}\n"}
+    step = [all_reduce(size=8 * 32 * 1460)]
+    assert time_of(step, **keys) == (365 + 1) * 880 * NS + 30 * NS
+    assert time_of(step, "ring", **keys) == 14 * (33 * 1_230_400 + 30 * NS)
