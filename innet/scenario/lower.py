@@ -117,17 +117,17 @@ def _offers(
 ) -> list[tuple[Aggregation | str, int]]:
     """Return, for every request, its aggregation and job, or why no switch takes part."""
     assert scenario.training is not None
-    jobs: dict[tuple[int, ...], int] = {}
+    jobs: dict[tuple[tuple[int, ...], str | None], int] = {}
     for request in requests:
         if request.kind not in ("send", "all_to_all", "gather"):
-            jobs.setdefault(request.group, len(jobs))
+            jobs.setdefault((request.group, request.lane), len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
     for request in requests:
         group = [hosts[rank].node for rank in request.group]
         switch = common_switch(graph, group)
         call = request.call
-        if call is None or request.group not in jobs:
+        if call is None or (request.group, request.lane) not in jobs:
             found.append((f"{request.kind} has no sum", 0))
         elif call.op != "sum" or call.density is not None:
             found.append((f"switches take no {call.op} of sparse or compared values", 0))
@@ -143,5 +143,5 @@ def _offers(
                 help_bytes=help_medium_bytes(),
                 exponent_round=(call.dtype or scenario.training.dtype) != "int32",
             )
-            found.append((aggregation, jobs[request.group]))
+            found.append((aggregation, jobs[request.group, request.lane]))
     return found

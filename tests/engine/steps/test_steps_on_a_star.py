@@ -70,6 +70,15 @@ def test_messages_of_a_pipeline_follow_one_another():
     assert time_of(step, mesh={"pp": 4}) == 4 * 10 * US + 3 * ONE_MESSAGE
 
 
+def test_messages_of_a_pair_follow_one_another_without_a_gap():
+    """100 packets each, that arrive as fast as the link sends them, one message after the other."""
+    send = {"send": {"to": {"dp": 1}, "size": 146_000, "async": "g"}}
+    recv = {"recv": {"from": {"dp": 0}, "size": 146_000}}
+    step = [{"when": "rank == 0", "do": [send] * 3}, {"when": "rank == 1", "do": [recv] * 3}]
+    ends = [span.end_ps for span in trace_of(step).spans if span.operation == "recv"]
+    assert ends == [ONE_MESSAGE + (100 * turn - 1) * 1_230_400 for turn in (1, 2, 3)]
+
+
 FREE = "topology: {kind: star, workers: 4, link: {rate: 10 Tbps, delay: 0 ps}}\n"
 FREE_MORE = "switch: {latency: 0 ps}\nmessage: {overhead: 0 B}\n"
 
