@@ -16,6 +16,8 @@ from innet.wire.dtypes import ITEMSIZE, DType
 from innet.wire.headers import help_medium_bytes
 from innet.workload.sparse import as_exchange
 
+_NOT_SUMMED = ("send", "all_to_all", "gather")
+
 
 @dataclass(frozen=True, slots=True)
 class Way:
@@ -97,7 +99,7 @@ class _PointToPoint:
 
     def __init__(self, algorithm: str, dtype: DType) -> None:
         self._algorithm, self._dtype = algorithm, dtype
-        self._schedules: dict[tuple[str, int, int, int, int], Schedule] = {}
+        self._schedules: dict[tuple[object, ...], Schedule] = {}
 
     def way(self, request: Request, why: str) -> Way:
         """Return how a request runs, given why no switch takes part."""
@@ -141,7 +143,7 @@ def _offers(
     assert scenario.training is not None
     jobs: dict[tuple[int, ...], int] = {}
     for request in requests:
-        if request.kind not in ("send", "all_to_all", "gather"):
+        if request.kind not in _NOT_SUMMED:
             jobs.setdefault(request.group, len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
@@ -149,10 +151,10 @@ def _offers(
         group = [hosts[rank].node for rank in request.group]
         switch = common_switch(graph, group)
         call = request.call
-        if call is None or request.group not in jobs:
+        if call is None or request.kind in _NOT_SUMMED:
             found.append((f"{request.kind} has no sum", 0))
-        elif call.op != "sum" or call.density is not None:
-            found.append((f"switches take no {call.op} of sparse or compared values", 0))
+        elif call.op != "sum" or call.density is not None or call.quorum is not None:
+            found.append((f"switches take no {call.op} of sparse values or of a quorum", 0))
         elif switch is None or slots < scenario.host.cores:
             found.append(("no switch has a cable to every rank", 0))
         else:
