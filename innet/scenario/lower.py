@@ -141,10 +141,10 @@ def _offers(
 ) -> list[tuple[Aggregation | str, int]]:
     """Return, for every request, its aggregation and job, or why no switch takes part."""
     assert scenario.training is not None
-    jobs: dict[tuple[int, ...], int] = {}
+    jobs: dict[tuple[tuple[int, ...], str | None], int] = {}
     for request in requests:
         if request.kind not in _NOT_SUMMED:
-            jobs.setdefault(request.group, len(jobs))
+            jobs.setdefault((request.group, request.lane), len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
     for request in requests:
@@ -167,5 +167,5 @@ def _offers(
                 help_bytes=help_medium_bytes(),
                 exponent_round=(call.dtype or scenario.training.dtype) != "int32",
             )
-            found.append((aggregation, jobs[request.group]))
+            found.append((aggregation, jobs[request.group, request.lane]))
     return found
