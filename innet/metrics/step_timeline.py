@@ -95,7 +95,7 @@ def _exact(lane: Lane, entries: dict[int, int], kinds: tuple[str, ...]) -> Itera
         entered = min(max(span.start_ps, entries.get(span.number, 0)), span.end_ps)
         if span.start_ps < entered:
             yield Bar(span.start_ps, entered, kind, True)
-        if entered < span.end_ps:
+        if entered < span.end_ps or span.start_ps == span.end_ps:
             yield Bar(entered, span.end_ps, kind, False)
 
 

@@ -56,8 +56,10 @@ def step_table_lines(results: StepResults, scenario: Mapping[str, Any]) -> list[
     lines += _runs(results.points)
     if len(results.points) == 1 and results.points[0].runs:
         (point,) = results.points
-        lines += [Text(), *_operations(point.runs), *_refusals(point.runs)]
+        lines += [Text(), *_operations(point.runs), *_refusals(results.points)]
         lines += [Text(), *_links(point.runs)]
+    else:
+        lines += _refusals(results.points)
     if any(point.runs for point in results.points):
         lines += [Text(), *(Text(f"# {note}", "dim") for note in _NOTES)]
     return lines
@@ -178,10 +180,10 @@ def _open_times(times: OpenTimes) -> tuple[str, str, str]:
     return _duration(times.exposed_ps), _duration(times.waiting_ps), _duration(times.hidden_ps)
 
 
-def _refusals(runs: Sequence[StepSummary]) -> Iterator[Text]:
+def _refusals(points: Sequence[StepPoint]) -> Iterator[Text]:
     """Say why operations of the in-network step ran elsewhere, and how others were modelled."""
     told: dict[str, None] = {}
-    for run in runs:
+    for run in (run for point in points for run in point.runs):
         for each in run.operations:
             if run.algorithm == IN_NETWORK and not each.offloaded:
                 told[f"{each.name} not in the network: {each.why}"] = None

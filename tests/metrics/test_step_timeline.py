@@ -54,6 +54,10 @@ def test_short_operations_that_touch_are_one_bar_and_a_short_one_is_wide_enough_
     assert [bar[:2] for bar in bars_of(span("all_reduce", 0, 5, 0))] == [(0, 1000)]
 
 
+def test_a_message_that_is_sent_at_once_is_seen():
+    assert [bar[:2] for bar in bars_of(span("send", 700_000, 700_000, 0))] == [(700_000, 701_000)]
+
+
 def test_a_million_operations_are_few_bars():
     many = [span("all_reduce", at, at + 50, at) for at in range(0, STEP, 100)]
     assert len(bars_of(*many)) < 1500
