@@ -24,10 +24,6 @@ def refusal(plan: Plan) -> str | None:
 def _of_faults(plan: Plan) -> str | None:
     if plan.node_faults:
         return f"a node meets the fault {plan.node_faults[0].verb}"
-    if plan.packet_faults:
-        return f"packets meet the fault {plan.packet_faults[0].verb}"
-    if any(link.loss >= 1 for link in plan.graph.links):
-        return "a link loses every packet"
     return None
 
 

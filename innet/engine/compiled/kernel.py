@@ -12,15 +12,28 @@ from collections.abc import Callable
 from typing import Any
 
 from innet import draws
-from innet.engine.compiled import hosts, jit, lines, state, switches
+from innet.engine.compiled import faults, hosts, jit, lines, state, switches
 from innet.engine.compiled.jit import inlined, kernel
 from innet.engine.compiled.state import State
+from innet.plan import link_faults
 from innet.protocol import machine, transitions, worker
 from innet.protocol.machine import NEVER
 
 MORE, REACHED, QUIET, FULL = range(4)
 
-_SOURCES = (draws, hosts, jit, lines, state, switches, machine, transitions, worker)
+_SOURCES = (
+    draws,
+    faults,
+    hosts,
+    jit,
+    lines,
+    state,
+    switches,
+    link_faults,
+    machine,
+    transitions,
+    worker,
+)
 
 
 def _fingerprint() -> int:
@@ -66,14 +79,14 @@ def _build(fingerprint: int) -> Callable[..., Any]:
         Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when
         there are none, and FULL when the rings of links must grow before the next one.
         """
-        if fingerprint < 0:
+        if fingerprint < 0 or not faults.leave_entries(state.net):
             return FULL
         while events > 0:
             first = first_due(state)
             if first > last:
                 return QUIET if first == NEVER else REACHED
             handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
-            if handled < 0:
+            if not faults.leave_entries(state.net) or handled < 0:
                 return FULL
             events -= handled
         return MORE

@@ -11,10 +11,11 @@ from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
 
 def trace_of(plan: Plan, state: State) -> Trace:
     """Return the trace of a finished run."""
-    links = tuple(_link_record(index, link) for index, link in enumerate(state.net.links))
+    rows = state.net.links[: len(plan.graph.links)]
+    links = tuple(_link_record(index, link) for index, link in enumerate(rows))
     return Trace(
         ENGINE,
-        tuple(_rank_record(state, worker) for worker in range(plan.workers)),
+        tuple(_rank_record(plan, state, worker) for worker in range(plan.workers)),
         links,
         (_switch_record(state),),
         sum(link.packets for link in links),
@@ -22,7 +23,7 @@ def trace_of(plan: Plan, state: State) -> Trace:
     )
 
 
-def _rank_record(state: State, worker: int) -> RankRecord:
+def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
     host = state.hosts.workers[worker]
     shards = state.hosts.shards[host["first_shard"] : host["end_shard"]]
 
@@ -39,7 +40,7 @@ def _rank_record(state: State, worker: int) -> RankRecord:
         total("timeouts"),
         total("stale"),
         total("helps_answered"),
-        _idle_ps(state.net.links[host["uplink"]]),
+        _idle_ps(state.net.links[plan.graph.links_out[host["node"]][0]]),
         0,
     )
 
@@ -66,8 +67,8 @@ def _link_record(index: int, link: np.void) -> LinkRecord:
         _busy_ps(link),
         int(link["lost"]),
         int(link["queue_dropped"]),
-        0,
-        0,
+        int(link["corrupted"]),
+        int(link["duplicated"]),
         int(link["queued_ps"]),
     )
 

@@ -38,10 +38,14 @@ def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
 # What every packet needs comes first, in one or two lines of a cache.
+# A link with packet faults has the rules from `first_rule` to before `end_rule` of `Net.rules`, of
+# which `copies` make copies; no packet arrives before `held_until`. Its senders send to an entry,
+# a row behind those of links whose ring has the packets as they were sent, and which `leads_to` it.
 LINK = _record(
     "target time_ps delay_ps free_at first_sent packets head tail "
     "loss limit queued_ps key lost help_ps help_packets queue_dropped "
-    "packet_bytes help_bytes wait_head wait_tail wait_bytes",
+    "packet_bytes help_bytes wait_head wait_tail wait_bytes "
+    "first_rule end_rule copies held_until corrupted duplicated leads_to",
     draws="loss key",
 )
 # A packet on its way.
@@ -66,14 +70,18 @@ class Net(NamedTuple):
     A ring has room for `capacity` packets; the next link's ring starts `stride` places further.
 
     `waits` has the packets that wait for limited links: 2 * start, and 1 more for a call.
+    `rules` has the packet faults of all links, as `plan/link_faults.py` writes them; the entries
+    of links with faults begin at `first_entry`.
     """
 
     links: Records
     rings: Records
     waits: Ints
     due: Ints
+    rules: Ints
     capacity: int
     stride: int
+    first_entry: int
 
 
 class Pool(NamedTuple):
