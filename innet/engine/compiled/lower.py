@@ -175,17 +175,17 @@ def _pool(plan: Plan, format_: Aggregation, shards: int) -> Pool:
     )
 
 
-def _switch(
-    plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, room: int
-) -> Switch:
+def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, room: int) -> Switch:
     graph, node = plan.graph, format_.switch
     ports = np.zeros(len(graph.links_into[node]), PORT)
     ports["link"] = graph.links_into[node]
     ports["worker"] = [worker_of[graph.links[link].source] for link in graph.links_into[node]]
+    hosts = plan.hosts[: plan.workers]
+    down = [plan.routes.path_between(node, host.node)[0] for host in hosts]
     sets = 2 * format_.slots
     return Switch(
         ports,
-        entries[[plan.routes[node][worker] for worker in range(plan.workers)]],
+        entries[down],
         _zeros(sets * words_per_set(plan.workers)),
         _zeros(sets),
         _zeros(sets),
