@@ -11,7 +11,7 @@ import numpy as np
 from innet import draws
 from innet.engine.compiled.jit import as_it_is, inlined
 from innet.engine.compiled.lines import DROPPED, head_time, is_lost, occupy, pop, room_of
-from innet.engine.compiled.state import KIND, Net
+from innet.engine.compiled.state import KIND, Faults, Ints, Net
 from innet.plan import link_faults
 from innet.plan.link_faults import (
     BY,
@@ -36,63 +36,63 @@ _total_by = as_it_is(link_faults.total_by)
 
 
 @inlined
-def leave_entries(net: Net) -> bool:
+def leave_entries(net: Net, faults: Faults) -> bool:
     """Put on their links what waits in all entries; return whether their rings had room."""
-    for entry in range(net.first_entry, len(net.links)):
-        link = net.links[entry].leads_to
-        while net.links[entry].head < net.links[entry].tail:
-            now = head_time(net, entry)
-            if room_of(net, link, now) <= net.links[link].copies:
+    for place in range(len(faults.links)):
+        link = faults.links[place]
+        while net.links[link.entry].head < net.links[link.entry].tail:
+            now = head_time(net, link.entry)
+            if room_of(net, link.link, now) <= link.copies:
                 return False
-            word = pop(net, entry)
-            send(net, link, word, word >> KIND, word & NUMBER_MASK, now)
+            word = pop(net, link.entry)
+            send(net, faults, place, word, word >> KIND, word & NUMBER_MASK, now)
     return True
 
 
 @inlined
-def send(net: Net, index: int, word: int, kind: int, number: int, now: int) -> None:
+def send(net: Net, faults: Faults, place: int, word: int, kind: int, number: int, now: int) -> None:
     """Send a packet of a kind, a place in link_faults.KINDS, and a number on a faulty link.
 
     Lost ones are shown to the faults as well, since these count what is sent.
     """
-    end = occupy(net, index, word, now)
+    faulty, rules = faults.links[place], faults.rules
+    first, last = faulty.first_rule, faulty.end_rule
+    end = occupy(net, faulty.link, word, now)
     if end == DROPPED:
         return
-    link = net.links[index]
-    show(net, index, kind, number, now)
-    if is_lost(net, index) or _is_met(net.rules, link.first_rule, link.end_rule, DROP):
-        link.lost += 1
-    elif _is_met(net.rules, link.first_rule, link.end_rule, CORRUPT):
-        link.corrupted += 1
+    show(rules, first, last, kind, number, now)
+    if is_lost(net, faulty.link) or _is_met(rules, first, last, DROP):
+        net.links[faulty.link].lost += 1
+    elif _is_met(rules, first, last, CORRUPT):
+        faulty.corrupted += 1
     else:
-        deliver(net, index, word, end + link.delay_ps)
+        deliver(net, faults, place, word, end + net.links[faulty.link].delay_ps)
 
 
 @inlined
-def show(net: Net, index: int, kind: int, number: int, now: int) -> None:
-    """Show a packet to the rules of a link, and note which of them meet it."""
-    link, rules = net.links[index], net.rules
-    for at in range(link.first_rule, link.end_rule, RULE_WORDS):
+def show(rules: Ints, first: int, last: int, kind: int, number: int, now: int) -> None:
+    """Show a packet to the rules from `first` to before `last`; note which of them meet it."""
+    for at in range(first, last, RULE_WORDS):
         ordinal = _choose(rules, at, kind, number, now)
         meets = 0
         if ordinal:
-            key, last = np.uint64(rules[at + KEY]), np.uint64(rules[at + LAST])
-            meets = int(_draw(key, np.uint64(ordinal)) <= last)
+            key, most = np.uint64(rules[at + KEY]), np.uint64(rules[at + LAST])
+            meets = int(_draw(key, np.uint64(ordinal)) <= most)
         rules[at + MEETS] = meets
 
 
 @inlined
-def deliver(net: Net, index: int, word: int, arrival: int) -> None:
+def deliver(net: Net, faults: Faults, place: int, word: int, arrival: int) -> None:
     """Deliver a packet that would arrive at `arrival`, and its copies, as the rules have it."""
-    link, rules = net.links[index], net.rules
-    first, end = link.first_rule, link.end_rule
-    link.held_until = max(link.held_until, arrival + _total_by(rules, first, end, DELAY))
-    time = link.held_until + _total_by(rules, first, end, REORDER)
-    put_in_order(net, index, word, time)
-    for at in range(first, end, RULE_WORDS):
+    faulty, rules = faults.links[place], faults.rules
+    first, last = faulty.first_rule, faulty.end_rule
+    faulty.held_until = max(faulty.held_until, arrival + _total_by(rules, first, last, DELAY))
+    time = faulty.held_until + _total_by(rules, first, last, REORDER)
+    put_in_order(net, faulty.link, word, time)
+    for at in range(first, last, RULE_WORDS):
         if rules[at + VERB] == DUPLICATE and rules[at + MEETS]:
-            link.duplicated += 1
-            put_in_order(net, index, word, time + rules[at + BY])
+            faulty.duplicated += 1
+            put_in_order(net, faulty.link, word, time + rules[at + BY])
 
 
 @inlined

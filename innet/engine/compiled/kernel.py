@@ -79,14 +79,14 @@ def _build(fingerprint: int) -> Callable[..., Any]:
         Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when
         there are none, and FULL when the rings of links must grow before the next one.
         """
-        if fingerprint < 0 or not faults.leave_entries(state.net):
+        if fingerprint < 0 or not faults.leave_entries(state.net, state.faults):
             return FULL
         while events > 0:
             first = first_due(state)
             if first > last:
                 return QUIET if first == NEVER else REACHED
             handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
-            if not faults.leave_entries(state.net) or handled < 0:
+            if not faults.leave_entries(state.net, state.faults) or handled < 0:
                 return FULL
             events -= handled
         return MORE

@@ -10,7 +10,7 @@ from innet.engine.compiled.lower_faults import (
     entry_of,
     is_certain,
     lower_entries,
-    lower_rules,
+    lower_faults,
     with_certain_losses,
 )
 from innet.engine.compiled.state import (
@@ -21,6 +21,7 @@ from innet.engine.compiled.state import (
     SHARD,
     SWITCH,
     WORKER,
+    Faults,
     Hosts,
     Ints,
     Net,
@@ -48,15 +49,16 @@ def lower(plan: Plan) -> State:
     format_ = plan.aggregation
     assert format_ is not None
     worker_of = _filled(len(plan.graph.nodes), -1)
-    net = _net(plan, format_)
-    entries = entry_of(net)
+    faults = lower_faults(plan)
+    net = _net(plan, format_, faults)
+    entries = entry_of(plan, faults)
     workers = _workers(plan, entries)
     worker_of[workers["node"]] = np.arange(plan.workers)
     net.due[workers["node"]] = workers["start_ps"]
     shards = _shards(plan, format_)
     hosts = Hosts(workers, shards, _pool(plan, format_, len(shards)))
     switch = _switch(plan, format_, worker_of, entries, len(net.rings))
-    return State(_settings(plan, format_), worker_of, net, hosts, switch)
+    return State(_settings(plan, format_), worker_of, net, hosts, switch, faults)
 
 
 def _settings(plan: Plan, format_: Aggregation) -> Settings:
@@ -89,7 +91,7 @@ def _lookahead_ps(plan: Plan, format_: Aggregation, latency_ps: int) -> int:
     )
 
 
-def _net(plan: Plan, format_: Aggregation) -> Net:
+def _net(plan: Plan, format_: Aggregation, faults: Faults) -> Net:
     graph = plan.graph
     links = np.zeros(len(graph.links), LINK)
     for index, link in enumerate(graph.links):
@@ -101,16 +103,13 @@ def _net(plan: Plan, format_: Aggregation) -> Net:
         row["limit"] = -1 if link.queue_bytes is None else link.queue_bytes
         row["loss"] = 0 if is_certain(link.loss) else threshold(link.loss)
         row["key"] = stream_key(plan.seed, index, LOSS)
-    rules = lower_rules(plan, links)
-    first_entry = len(links)
-    links = np.concatenate([links, lower_entries(plan, links)])
+    links = np.concatenate([links, lower_entries(plan, faults)])
     capacity = min(max(_LEAST_CAPACITY, 1 << format_.slots.bit_length()), _MOST_AT_FIRST)
     stride = capacity + _PADDING
     room = len(links) * stride
     waits = room if links["limit"].max() >= 0 else 0
     due = _filled(len(graph.nodes), NEVER)
-    rings = np.zeros(room, PACKET)
-    return Net(links, rings, _zeros(waits), due, rules, capacity, stride, first_entry)
+    return Net(links, np.zeros(room, PACKET), _zeros(waits), due, capacity, stride)
 
 
 def _workers(plan: Plan, entries: Ints) -> Records:

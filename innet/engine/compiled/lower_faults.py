@@ -5,7 +5,7 @@ import dataclasses
 import numpy as np
 
 from innet.draws import threshold
-from innet.engine.compiled.state import LINK, Ints, Net, Records
+from innet.engine.compiled.state import FAULTY, LINK, Faults, Ints, Records
 from innet.plan.link_faults import DUPLICATE, RULE_WORDS, VERB, rules_of
 from innet.plan.plan import PacketFault, Plan
 
@@ -27,32 +27,35 @@ def is_certain(loss: float) -> bool:
     return threshold(loss) > _ALL_DRAWS
 
 
-def lower_rules(plan: Plan, links: Records) -> Ints:
-    """Return the rules of all links, and note in the records of `links` which are whose."""
+def lower_faults(plan: Plan) -> Faults:
+    """Return the links with packet faults, whose entries stand behind the links, and the rules."""
+    indices = sorted({fault.link for fault in plan.packet_faults})
+    links = np.zeros(len(indices), FAULTY)
     words: list[int] = []
-    for index in sorted({fault.link for fault in plan.packet_faults}):
+    for place, index in enumerate(indices):
         rules, ordinals = rules_of(plan, index, len(words))
-        row = links[index]
+        row = links[place]
+        row["link"], row["entry"] = index, len(plan.graph.links) + place
         row["first_rule"], row["end_rule"] = len(words), len(words) + len(rules)
         row["copies"] = rules[VERB::RULE_WORDS].count(DUPLICATE)
         words += rules + ordinals
-    return np.array([word & _ALL_DRAWS for word in words], np.uint64).view(np.int64)
+    draws = np.array([word & _ALL_DRAWS for word in words], np.uint64)
+    return Faults(links, draws.view(np.int64))
 
 
-def lower_entries(plan: Plan, links: Records) -> Records:
-    """Return an entry to each link that has rules, a row of LINK that takes no time.
+def lower_entries(plan: Plan, faults: Faults) -> Records:
+    """Return the entries, rows of LINK that take no time.
 
-    It keeps the time at which a packet was sent as that of its arrival, at its sender.
+    An entry keeps the time at which a packet was sent as that of its arrival, at its sender.
     """
-    faulty = np.flatnonzero(links["end_rule"] > links["first_rule"])
-    entries = np.zeros(len(faulty), LINK)
-    entries["leads_to"], entries["limit"], entries["first_sent"] = faulty, -1, -1
-    entries["target"] = [plan.graph.links[index].source for index in faulty]
+    entries = np.zeros(len(faults.links), LINK)
+    entries["limit"], entries["first_sent"] = -1, -1
+    entries["target"] = [plan.graph.links[index].source for index in faults.links["link"]]
     return entries
 
 
-def entry_of(net: Net) -> Ints:
-    """Return for every link the row of LINK on which its senders send."""
-    entries = np.arange(net.first_entry)
-    entries[net.links["leads_to"][net.first_entry :]] = np.arange(net.first_entry, len(net.links))
+def entry_of(plan: Plan, faults: Faults) -> Ints:
+    """Return for every link the row of LINK to which its senders send."""
+    entries = np.arange(len(plan.graph.links))
+    entries[faults.links["link"]] = faults.links["entry"]
     return entries

@@ -11,8 +11,7 @@ from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
 
 def trace_of(plan: Plan, state: State) -> Trace:
     """Return the trace of a finished run."""
-    rows = state.net.links[: len(plan.graph.links)]
-    links = tuple(_link_record(index, link) for index, link in enumerate(rows))
+    links = _link_records(plan, state)
     return Trace(
         ENGINE,
         tuple(_rank_record(plan, state, worker) for worker in range(plan.workers)),
@@ -26,6 +25,7 @@ def trace_of(plan: Plan, state: State) -> Trace:
 def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
     host = state.hosts.workers[worker]
     shards = state.hosts.shards[host["first_shard"] : host["end_shard"]]
+    uplink = plan.graph.links_out[plan.hosts[worker].node][0]
 
     def total(counter: str) -> int:
         return int(shards[counter].sum())
@@ -40,7 +40,7 @@ def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
         total("timeouts"),
         total("stale"),
         total("helps_answered"),
-        _idle_ps(state.net.links[plan.graph.links_out[host["node"]][0]]),
+        _idle_ps(state.net.links[uplink]),
         0,
     )
 
@@ -58,7 +58,18 @@ def _idle_ps(link: np.void) -> int:
     return int(link["free_at"]) - int(link["first_sent"]) - _busy_ps(link)
 
 
-def _link_record(index: int, link: np.void) -> LinkRecord:
+def _link_records(plan: Plan, state: State) -> tuple[LinkRecord, ...]:
+    count, faulty = len(plan.graph.links), state.faults.links
+    corrupted, duplicated = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    corrupted[faulty["link"]] = faulty["corrupted"]
+    duplicated[faulty["link"]] = faulty["duplicated"]
+    return tuple(
+        _link_record(index, state.net.links[index], int(corrupted[index]), int(duplicated[index]))
+        for index in range(count)
+    )
+
+
+def _link_record(index: int, link: np.void, corrupted: int, duplicated: int) -> LinkRecord:
     packets, helps = int(link["packets"]), int(link["help_packets"])
     return LinkRecord(
         index,
@@ -67,8 +78,8 @@ def _link_record(index: int, link: np.void) -> LinkRecord:
         _busy_ps(link),
         int(link["lost"]),
         int(link["queue_dropped"]),
-        int(link["corrupted"]),
-        int(link["duplicated"]),
+        corrupted,
+        duplicated,
         int(link["queued_ps"]),
     )
 

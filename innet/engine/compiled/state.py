@@ -38,16 +38,16 @@ def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
 # What every packet needs comes first, in one or two lines of a cache.
-# A link with packet faults has the rules from `first_rule` to before `end_rule` of `Net.rules`, of
-# which `copies` make copies; no packet arrives before `held_until`. Its senders send to an entry,
-# a row behind those of links whose ring has the packets as they were sent, and which `leads_to` it.
 LINK = _record(
     "target time_ps delay_ps free_at first_sent packets head tail "
     "loss limit queued_ps key lost help_ps help_packets queue_dropped "
-    "packet_bytes help_bytes wait_head wait_tail wait_bytes "
-    "first_rule end_rule copies held_until corrupted duplicated leads_to",
+    "packet_bytes help_bytes wait_head wait_tail wait_bytes",
     draws="loss key",
 )
+# A link with packet faults: the rules from `first_rule` to before `end_rule`, of which `copies` make
+# copies. No packet arrives before `held_until`. Its senders send to its `entry`, a row of LINK
+# behind those of links, whose ring has the packets at the times at which they were sent.
+FAULTY = _record("link entry first_rule end_rule copies held_until corrupted duplicated")
 # A packet on its way.
 PACKET = _record("arrival word")
 # A worker's host: its links, and its shards from first_shard to before end_shard, of which `left`
@@ -70,18 +70,14 @@ class Net(NamedTuple):
     A ring has room for `capacity` packets; the next link's ring starts `stride` places further.
 
     `waits` has the packets that wait for limited links: 2 * start, and 1 more for a call.
-    `rules` has the packet faults of all links, as `plan/link_faults.py` writes them; the entries
-    of links with faults begin at `first_entry`.
     """
 
     links: Records
     rings: Records
     waits: Ints
     due: Ints
-    rules: Ints
     capacity: int
     stride: int
-    first_entry: int
 
 
 class Pool(NamedTuple):
@@ -120,6 +116,13 @@ class Switch(NamedTuple):
     digits: Ints
 
 
+class Faults(NamedTuple):
+    """The links with packet faults and their rules, as `plan/link_faults.py` writes them."""
+
+    links: Records
+    rules: Ints
+
+
 class Settings(NamedTuple):
     """What does not change: plain integers, bools as they are."""
 
@@ -146,3 +149,4 @@ class State(NamedTuple):
     net: Net
     hosts: Hosts
     switch: Switch
+    faults: Faults

@@ -71,16 +71,13 @@ def test_a_fault_that_is_too_unlikely_for_any_draw_does_nothing():
 
 def test_rings_grow_for_copies():
     copies = ",".join(["{duplicate: {from: all, to: switch, packet: all, by: 40 us}}"] * 20)
-    run = CompiledRun(plan(copies, chunks=100, slots=16))
+    case = plan(copies, chunks=100, slots=16)
+    run = CompiledRun(case)
     before = run.state.net.capacity
     trace = run.run(None)
     assert trace.links[UP_0].duplicated == 20 * trace.links[UP_0].packets
     assert run.state.net.capacity > before
-    assert trace == dataclasses.replace(simulate(run_plan(copies)), engine="compiled")
-
-
-def run_plan(text):
-    return plan(text, chunks=100, slots=16)
+    assert trace == dataclasses.replace(simulate(case), engine="compiled")
 
 
 def test_a_link_that_loses_everything_is_named_in_the_end():
