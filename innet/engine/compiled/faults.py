@@ -9,7 +9,7 @@ time, since nothing that is sent in a window arrives in it.
 import numpy as np
 
 from innet import draws
-from innet.engine.compiled.jit import as_it_is, inlined
+from innet.engine.compiled.jit import as_it_is, called, inlined
 from innet.engine.compiled.lines import DROPPED, head_time, is_lost, occupy, pop, room_of
 from innet.engine.compiled.state import KIND, Faults, Ints, Net
 from innet.plan import link_faults
@@ -35,7 +35,7 @@ _is_met = as_it_is(link_faults.is_met)
 _total_by = as_it_is(link_faults.total_by)
 
 
-@inlined
+@called
 def leave_entries(net: Net, faults: Faults) -> bool:
     """Put on their links what waits in all entries; return whether their rings had room."""
     for place in range(len(faults.links)):

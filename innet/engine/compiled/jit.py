@@ -11,6 +11,7 @@ from numba.extending import register_jitable
 _PLAIN: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 
 inlined: Callable[..., Any] = njit(**_PLAIN, forceinline=True)
+called: Callable[..., Any] = njit(**_PLAIN)  # for what is long and seldom done
 kernel: Callable[..., Any] = njit(**_PLAIN, cache=True)
 
 

@@ -69,30 +69,34 @@ def first_due(state: State) -> int:
     return first
 
 
-def _build(fingerprint: int) -> Callable[..., Any]:
-    """Compile the kernel; Numba's cache knows it by its own source and by the fingerprint."""
+def _run_windows(state: State, last: int, events: int) -> int:
+    """Handle events up to the instant `last`, some `events` of them in one call.
 
-    @kernel
-    def run_windows(state: State, last: int, events: int) -> int:
-        """Handle events up to the instant `last`, some `events` of them in one call.
-
-        Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when
-        there are none, and FULL when the rings of links must grow before the next one.
-        """
-        if fingerprint < 0 or not faults.leave_entries(state.net, state.faults):
+    Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when there
+    are none, and FULL when the rings of links must grow before the next one.
+    """
+    if not faults.leave_entries(state.net, state.faults):
+        return FULL
+    while events > 0:
+        first = first_due(state)
+        if first > last:
+            return QUIET if first == NEVER else REACHED
+        handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
+        if not faults.leave_entries(state.net, state.faults) or handled < 0:
             return FULL
-        while events > 0:
-            first = first_due(state)
-            if first > last:
-                return QUIET if first == NEVER else REACHED
-            handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
-            if not faults.leave_entries(state.net, state.faults) or handled < 0:
-                return FULL
-            events -= handled
-        return MORE
+        events -= handled
+    return MORE
 
-    built: Callable[..., Any] = run_windows
+
+def _build() -> Callable[..., Any]:
+    """Compile the kernel, under a name by which Numba keeps it as long as no source changes.
+
+    Numba itself looks at the kernel's own source only, and cannot even read what it has kept if
+    a class of the state is gone.
+    """
+    _run_windows.__qualname__ += f"_{_fingerprint():08x}"
+    built: Callable[..., Any] = kernel(_run_windows)
     return built
 
 
-run_windows = _build(_fingerprint())
+run_windows = _build()

@@ -44,8 +44,8 @@ LINK = _record(
     "packet_bytes help_bytes wait_head wait_tail wait_bytes",
     draws="loss key",
 )
-# A link with packet faults: the rules from `first_rule` to before `end_rule`, of which `copies` make
-# copies. No packet arrives before `held_until`. Its senders send to its `entry`, a row of LINK
+# A link with packet faults: the rules from `first_rule` to before `end_rule`, of which `copies` do
+# make copies. No packet arrives before `held_until`. Its senders send to its `entry`, a row of LINK
 # behind those of links, whose ring has the packets at the times at which they were sent.
 FAULTY = _record("link entry first_rule end_rule copies held_until corrupted duplicated")
 # A packet on its way.
