@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from innet import draws
-from innet.engine.compiled import faults, hosts, jit, lines, state, switches
+from innet.engine.compiled import cores, faults, hosts, jit, lines, state, switches
 from innet.engine.compiled.jit import inlined, kernel
 from innet.engine.compiled.state import State
 from innet.plan import link_faults
@@ -22,6 +22,7 @@ from innet.protocol.machine import NEVER
 MORE, REACHED, QUIET, FULL = range(4)
 
 _SOURCES = (
+    cores,
     draws,
     faults,
     hosts,
@@ -50,10 +51,14 @@ def run_window(state: State, until: int) -> int:
     for node in range(len(due)):
         if due[node] < until:
             worker = state.worker_of[node]
-            if worker >= 0:
-                handled = hosts.run_host(state.settings, state.net, state.hosts, worker, until)
-            else:
+            if worker < 0:
                 handled = switches.run_switch(state.settings, state.net, state.switch, until)
+            elif state.hosts.workers[worker].is_busy:
+                handled = cores.run_busy_host(
+                    state.settings, state.net, state.hosts, state.cores, worker, until
+                )
+            else:
+                handled = hosts.run_host(state.settings, state.net, state.hosts, worker, until)
             if handled < 0:
                 return -1
             events += handled

@@ -6,6 +6,7 @@ import numpy as np
 
 from innet.collectives.schedule import block_bounds
 from innet.draws import LOSS, stream_key, threshold
+from innet.engine.compiled.lower_cores import connect, lower_cores
 from innet.engine.compiled.lower_faults import (
     entry_of,
     is_certain,
@@ -21,7 +22,6 @@ from innet.engine.compiled.state import (
     SHARD,
     SWITCH,
     WORKER,
-    Faults,
     Hosts,
     Ints,
     Net,
@@ -50,15 +50,17 @@ def lower(plan: Plan) -> State:
     assert format_ is not None
     worker_of = _filled(len(plan.graph.nodes), -1)
     faults = lower_faults(plan)
-    net = _net(plan, format_, faults)
+    cores, rows = lower_cores(plan, len(plan.graph.links) + len(faults.links))
+    net = _net(plan, format_, lower_entries(plan, faults), rows)
     entries = entry_of(plan, faults)
     workers = _workers(plan, entries)
     worker_of[workers["node"]] = np.arange(plan.workers)
     net.due[workers["node"]] = workers["start_ps"]
     shards = _shards(plan, format_)
+    connect(plan, workers, shards, cores)
     hosts = Hosts(workers, shards, _pool(plan, format_, len(shards)))
     switch = _switch(plan, format_, worker_of, entries, len(net.rings))
-    return State(_settings(plan, format_), worker_of, net, hosts, switch, faults)
+    return State(_settings(plan, format_), worker_of, net, hosts, switch, faults, cores)
 
 
 def _settings(plan: Plan, format_: Aggregation) -> Settings:
@@ -91,7 +93,8 @@ def _lookahead_ps(plan: Plan, format_: Aggregation, latency_ps: int) -> int:
     )
 
 
-def _net(plan: Plan, format_: Aggregation, faults: Faults) -> Net:
+def _net(plan: Plan, format_: Aggregation, *more: Records) -> Net:
+    """Return the network's links, with `more` rows behind them."""
     graph = plan.graph
     links = np.zeros(len(graph.links), LINK)
     for index, link in enumerate(graph.links):
@@ -103,7 +106,7 @@ def _net(plan: Plan, format_: Aggregation, faults: Faults) -> Net:
         row["limit"] = -1 if link.queue_bytes is None else link.queue_bytes
         row["loss"] = 0 if is_certain(link.loss) else threshold(link.loss)
         row["key"] = stream_key(plan.seed, index, LOSS)
-    links = np.concatenate([links, lower_entries(plan, faults)])
+    links = np.concatenate([links, *more])
     capacity = min(max(_LEAST_CAPACITY, 1 << format_.slots.bit_length()), _MOST_AT_FIRST)
     stride = capacity + _PADDING
     room = len(links) * stride

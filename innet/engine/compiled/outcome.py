@@ -41,7 +41,18 @@ def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
         total("stale"),
         total("helps_answered"),
         _idle_ps(state.net.links[uplink]),
-        0,
+        _cpu_busy_ps(plan, state, worker),
+    )
+
+
+def _cpu_busy_ps(plan: Plan, state: State, worker: int) -> int:
+    host = state.hosts.workers[worker]
+    if not host["is_busy"]:
+        return 0
+    cores = state.cores[host["first_shard"] : host["end_shard"]]
+    sent = int(state.net.links[cores["work"]]["packets"].sum())
+    return sent * plan.hosts[worker].send_ps + int(
+        (cores["receptions"] * cores["receive_ps"]).sum()
     )
 
 

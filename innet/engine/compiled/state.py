@@ -51,13 +51,16 @@ FAULTY = _record("link entry first_rule end_rule copies held_until corrupted dup
 # A packet on its way.
 PACKET = _record("arrival word")
 # A worker's host: its links, and its shards from first_shard to before end_shard, of which `left`
-# are not done.
-WORKER = _record("node uplink downlink start_ps started finish left first_shard end_shard")
-# One core's machine: its slots, its tensor and its counters.
+# are not done. It `is_busy` if packets cost time on its cores.
+WORKER = _record("node uplink downlink start_ps started finish left first_shard end_shard is_busy")
+# One core's machine: its slots, its tensor, its counters, and the row of LINK to which it sends.
 SHARD = _record(
     "first_slot last_slot blocks window chunks left interval earliest completed retransmissions "
-    "timeouts stale helps_answered sent received"
+    "timeouts stale helps_answered sent received outlet"
 )
+# A busy host's core: rows of LINK for its work and its inbox; what receiving costs, how often it
+# has begun to, and when it has received the first packet of the inbox, NEVER if there is none.
+CORE = _record("work inbox receive_ps receptions received_at")
 # What the switch counted, and the room that is left in the rings of its links out.
 SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room")
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
@@ -142,7 +145,7 @@ class Settings(NamedTuple):
 
 
 class State(NamedTuple):
-    """All of it; `worker_of[node]` is -1 at the switch."""
+    """All of it; `worker_of[node]` is -1 at the switch, `cores[shard]` only for busy hosts."""
 
     settings: Settings
     worker_of: Ints
@@ -150,3 +153,4 @@ class State(NamedTuple):
     hosts: Hosts
     switch: Switch
     faults: Faults
+    cores: Records

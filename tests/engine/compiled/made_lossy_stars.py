@@ -51,14 +51,16 @@ faults: [{", ".join(_fault(draw, workers) for _ in range(draw.choice([0, 0, 1, 2
 def _host(draw, slots):
     cores = min(slots, draw.choice([1, 1, 1, 2, 3]))
     rto = draw.choice(["adaptive", "adaptive", "3 us", "20 us", "500 us"])
-    return f"rto: {rto}, cores: {cores}"
+    costs = [draw.choice([0, 0, 0, 1, 150, 2_000]) for _ in range(2)]
+    return f"rto: {rto}, cores: {cores}, send: {costs[0]} ns, receive: {costs[1]} ns"
 
 
 def _worker(draw, worker):
     if draw.random() < 0.7:
         return ""
     start = draw.choice([1, 777, 50_000, 400_000])
-    return f"{worker}: {{start: {start} ns, link: {{rate: {draw.choice(RATES)} Gbps}}}}"
+    host = draw.choice(["", "", ", host: {send: 333 ns}", ", host: {send: 0 ns, receive: 1 us}"])
+    return f"{worker}: {{start: {start} ns, link: {{rate: {draw.choice(RATES)} Gbps}}{host}}}"
 
 
 def _fault(draw, workers):
