@@ -44,12 +44,16 @@ def _fingerprint() -> int:
 
 
 @inlined
-def run_window(state: State, until: int) -> int:
-    """Handle the events of all nodes before `until`; return their number, -1 if a ring is full."""
+def run_window(state: State, until: int, most: int) -> int:
+    """Handle the events of all nodes before `until`; return their number.
+
+    Nodes that are left when there have been `most` wait for the next call. Returns -1 if a ring is
+    full, or the switch may send no more in this slice.
+    """
     due = state.net.due
     events = 0
     for node in range(len(due)):
-        if due[node] < until:
+        if due[node] < until and events < most:
             worker = state.worker_of[node]
             if worker < 0:
                 handled = switches.run_switch(state.settings, state.net, state.switch, until)
@@ -78,7 +82,8 @@ def _run_windows(state: State, last: int, events: int) -> int:
     """Handle events up to the instant `last`, some `events` of them in one call.
 
     Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when there
-    are none, and FULL when the rings of links must grow before the next one.
+    are none, and FULL when the rings of links must grow before the next one. MORE comes before
+    `events` when the switch has sent what it may in one call, `sends_left` of its counters.
     """
     if not faults.leave_entries(state.net, state.faults):
         return FULL
@@ -86,9 +91,12 @@ def _run_windows(state: State, last: int, events: int) -> int:
         first = first_due(state)
         if first > last:
             return QUIET if first == NEVER else REACHED
-        handled = run_window(state, min(first + state.settings.lookahead_ps, last + 1))
-        if not faults.leave_entries(state.net, state.faults) or handled < 0:
+        until = min(first + state.settings.lookahead_ps, last + 1)
+        handled = run_window(state, until, events)
+        if not faults.leave_entries(state.net, state.faults):
             return FULL
+        if handled < 0:
+            return FULL if state.switch.counters[0].sends_left > 0 else MORE
         events -= handled
     return MORE
 

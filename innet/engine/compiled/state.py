@@ -61,8 +61,9 @@ SHARD = _record(
 # A busy host's core: rows of LINK for its work and its inbox; what receiving costs, how often it
 # has begun to, and when it has received the first packet of the inbox, NEVER if there is none.
 CORE = _record("work inbox receive_ps receptions received_at")
-# What the switch counted, and the room that is left in the rings of its links out.
-SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room")
+# What the switch counted, the room that is left in the rings of its links out, and how many packets
+# it may send before the kernel is left.
+SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room sends_left")
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
 PORT = _record("link worker next")
 
