@@ -11,7 +11,7 @@ from collections.abc import MutableSequence, Sequence
 from typing import NamedTuple
 
 from innet.draws import FAULT, draw, stream_key, threshold
-from innet.plan.plan import PacketFault, Plan
+from innet.plan.plan import Fabric, PacketFault
 
 VERBS = ("drop", "corrupt", "delay", "reorder", "duplicate")
 DROP, CORRUPT, DELAY, REORDER, DUPLICATE = range(len(VERBS))
@@ -70,7 +70,7 @@ def total_by(rules: Sequence[int], first: int, end: int, verb: int) -> int:
     return total
 
 
-def rules_of(plan: Plan, link: int, start: int = 0) -> tuple[list[int], list[int]]:
+def rules_of(plan: Fabric, link: int, start: int = 0) -> tuple[list[int], list[int]]:
     """Return the rules of a link direction's packet faults, and the ordinals that they choose.
 
     Both stand one behind the other in a sequence, from the place `start` on. A fault that is so
@@ -133,7 +133,7 @@ UNTOUCHED = Verdict()
 class LinkFaults:
     """The packet faults of one link direction, with what they have seen."""
 
-    def __init__(self, plan: Plan, link: int) -> None:
+    def __init__(self, plan: Fabric, link: int) -> None:
         rules, ordinals = rules_of(plan, link)
         self._rules, self._end = rules + ordinals, len(rules)
 

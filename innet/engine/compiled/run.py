@@ -14,8 +14,8 @@ from innet.plan.plan import Plan
 from innet.trace.records import Trace
 from innet.units import format_duration
 
-# Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event of the switch may send to
-# all workers.
+# Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event of the switch may send
+# to all workers.
 _EVENTS_A_SLICE = 2_000_000
 _SENDS_A_SLICE = 20_000_000
 
