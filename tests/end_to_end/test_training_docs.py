@@ -51,6 +51,6 @@ def test_there_are_five_examples():
 
 def test_every_statement_is_explained():
     told = set(re.findall(r"`(\w+):", "\n".join(first_cells(section("Statements")))))
-    options = {"async", "dtype", "density", "bucket", "op", "quorum", "root", "slack"}
+    options = {"async", "dtype", "density", "bucket", "op", "quorum", "root", "slack", "lane"}
     assert told | options >= {*STATEMENT_KEYS} - {"do"}
     assert set(COLLECTIVES) <= told

@@ -5,7 +5,7 @@ before the ranks' next event, and every completion becomes an event of its rank.
 before the network has shown that nothing earlier can still reach it.
 
 The collectives of a group run one after another at each rank, as those of one communicator do, and
-so do the messages of a pair; different groups and pairs run at once.
+so do the messages of a pair; different groups, lanes and pairs run at once.
 
 An operation with a quorum runs among all members, since no network here leaves members out. Those
 that are absent when the quorum has entered it take part from then on, with nothing of their own,
@@ -19,7 +19,7 @@ import simpy
 
 from innet.engine.network import Network
 from innet.engine.steps.lowering import Lowering
-from innet.engine.steps.matching import Matching, Meeting, told
+from innet.engine.steps.matching import Lane, Matching, Meeting, lane_of, told
 from innet.errors import ConfigurationError, UnfinishedError
 from innet.plan.step import Lowered
 from innet.protocol.machine import NEVER
@@ -76,7 +76,7 @@ class _Driver:
         self._progress = progress
         self._env = simpy.Environment(0)
         self._matching = Matching()
-        self._tails: dict[tuple[object, ...], simpy.Event] = {}
+        self._tails: dict[tuple[int, Lane], simpy.Event] = {}
         self._pending: dict[tuple[int, int], simpy.Event] = {}
         self._open: list[dict[str, list[tuple[Asked, simpy.Event]]]] = []
         self._waiting: dict[int, list[Asked]] = {}
@@ -195,7 +195,7 @@ class _Driver:
     def _queue(self, rank: int, meeting: Meeting) -> None:
         """Enter an operation as soon as the rank's one before it, in the same lane, is done."""
         done = meeting.ends[rank] = self._env.event()
-        lane = (rank, isinstance(meeting.first, Call), meeting.group)
+        lane = rank, lane_of(meeting.first)
         before = self._tails.get(lane)
         self._tails[lane] = done
         if before is None or before.triggered:

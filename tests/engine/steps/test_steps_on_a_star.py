@@ -70,6 +70,15 @@ def test_messages_of_a_pipeline_follow_one_another():
     assert time_of(step, mesh={"pp": 4}) == 4 * 10 * US + 3 * ONE_MESSAGE
 
 
+def test_messages_of_a_pair_follow_one_another_without_a_gap():
+    """100 packets each, that arrive as fast as the link sends them, one message after the other."""
+    send = {"send": {"to": {"dp": 1}, "size": 146_000, "async": "g"}}
+    recv = {"recv": {"from": {"dp": 0}, "size": 146_000}}
+    step = [{"when": "rank == 0", "do": [send] * 3}, {"when": "rank == 1", "do": [recv] * 3}]
+    ends = [span.end_ps for span in trace_of(step).spans if span.operation == "recv"]
+    assert ends == [ONE_MESSAGE + (100 * turn - 1) * 1_230_400 for turn in (1, 2, 3)]
+
+
 FREE = "topology: {kind: star, workers: 4, link: {rate: 10 Tbps, delay: 0 ps}}\n"
 FREE_MORE = "switch: {latency: 0 ps}\nmessage: {overhead: 0 B}\n"
 
@@ -142,3 +151,48 @@ def test_a_sum_in_the_network_gains_what_payload_headers_and_steps_say():
     step = [all_reduce(size=8 * 32 * 1460)]
     assert time_of(step, **keys) == (365 + 1) * 880 * NS + 30 * NS
     assert time_of(step, "ring", **keys) == 14 * (33 * 1_230_400 + 30 * NS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "algorithm", "how", "messages"),
+    [
+        ("reduce_scatter", "ring", "ring", 3),
+        ("all_gather", "ring", "ring", 3),
+        ("all_to_all", "ring", "pairwise", 3),
+        ("reduce_scatter", "halving_doubling", "recursive_halving", None),
+        ("all_gather", "halving_doubling", "recursive_doubling", None),
+        ("broadcast", "binomial_tree", "binomial_tree", 2),
+        ("reduce", "binomial_tree", "binomial_tree", 2),
+    ],
+)
+def test_other_kinds_run_by_the_kin_of_an_algorithm(kind, algorithm, how, messages):
+    """Of one packet a block, one after another: the published numbers of steps for 4 ranks."""
+    size = 1460 if kind in ("broadcast", "reduce") else 4 * 1460
+    trace = trace_of([{kind: {"size": size, "over": "dp"}}], algorithm)
+    assert [each.how for each in trace.decisions] == [how]
+    # Recursive halving and doubling: messages of two blocks and of one.
+    expected = 2 * ONE_MESSAGE + 1_230_400 if messages is None else messages * ONE_MESSAGE
+    assert max(trace.finish_ps) == expected
+
+
+def test_a_gather_waits_for_the_roots_link():
+    expected = ONE_MESSAGE + 2 * 1_230_400
+    assert time_of([{"gather": {"size": 4 * 1460, "over": "dp"}}], "ring") == expected
+
+
+def test_a_scattered_sum_loses_in_the_network():
+    """All of a vector goes up, where a ring sends (n - 1) / n of it: by payload a gain of 0.875."""
+    star = "topology: {kind: star, workers: 8, link: {rate: 10 Gbps, delay: 10 ns}}"
+    keys = {"network": star, "mesh": {"dp": 8}, "more": "switch: {latency: 10 ns}\n"}
+    step = [{"reduce_scatter": {"size": 8 * 32 * 1460, "over": "dp"}}]
+    assert time_of(step, **keys) == (365 + 1) * 880 * NS + 30 * NS
+    assert time_of(step, "ring", **keys) == 7 * (33 * 1_230_400 + 30 * NS)
+
+
+def test_sparse_sums_exchange_pairs_of_index_and_value():
+    """A tenth of 3650 int32 elements: 365 pairs of 8 B from each of 4 ranks to all others."""
+    step = [all_reduce(size=4 * 3650, density=0.1)]
+    for algorithm in ("in_network", "ring"):
+        trace = trace_of(step, algorithm)
+        assert trace.decisions[0].how == "ring"
+        assert max(trace.finish_ps) == 3 * (ONE_MESSAGE + 1_230_400)
