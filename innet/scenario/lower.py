@@ -14,9 +14,12 @@ from innet.scenario.schema import Scenario
 from innet.topology.graph import Graph
 from innet.wire.dtypes import ITEMSIZE, DType
 from innet.wire.headers import help_medium_bytes
+from innet.workload.actions import Call
 from innet.workload.sparse import as_exchange
 
 _NOT_SUMMED = ("send", "all_to_all", "gather")
+# What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
+_COPIED = ("all_gather", "broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,12 +84,17 @@ def ways_of(
 def _in_network(request: Request, aggregation: Aggregation, job: int, default: DType) -> Way:
     call = request.call
     assert call is not None
-    dtype = call.dtype or default
+    dtype = _switch_dtype(call, default)
     elements = _elements(request.size, dtype)
     kind, root = call.kind, call.root
     return Way(
         kind, call.group, root, elements, dtype, "in_network", "", aggregation=aggregation, job=job
     )
+
+
+def _switch_dtype(call: Call, default: DType) -> DType:
+    """Return the type of the elements that a switch sees."""
+    return "int32" if call.kind in _COPIED else call.dtype or default
 
 
 def _elements(size_bytes: int, dtype: DType) -> int:
@@ -139,12 +147,17 @@ class _PointToPoint:
 def _offers(
     scenario: Scenario, graph: Graph, hosts: Sequence[Host], requests: Sequence[Request]
 ) -> list[tuple[Aggregation | str, int]]:
-    """Return, for every request, its aggregation and job, or why no switch takes part."""
+    """Return, for every request, its aggregation and job, or why no switch takes part.
+
+    A job is what runs one after another and in one format: with a round of exponents, or not.
+    """
     assert scenario.training is not None
-    jobs: dict[tuple[tuple[int, ...], str | None], int] = {}
+    default = scenario.training.dtype
+    jobs: dict[tuple[tuple[int, ...], str | None, bool], int] = {}
     for request in requests:
-        if request.kind not in _NOT_SUMMED:
-            jobs.setdefault((request.group, request.lane), len(jobs))
+        if request.call is not None and request.kind not in _NOT_SUMMED:
+            floats = _switch_dtype(request.call, default) != "int32"
+            jobs.setdefault((request.group, request.lane, floats), len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
     for request in requests:
@@ -158,6 +171,7 @@ def _offers(
         elif switch is None or slots < scenario.host.cores:
             found.append(("no switch has a cable to every rank", 0))
         else:
+            floats = _switch_dtype(call, default) != "int32"
             aggregation = Aggregation(
                 tree=one_switch(switch, len(group)),
                 slots=slots,
@@ -165,7 +179,7 @@ def _offers(
                 elements_per_packet=scenario.packet.elements,
                 packet_bytes=packet_bytes(scenario),
                 help_bytes=help_medium_bytes(),
-                exponent_round=(call.dtype or scenario.training.dtype) != "int32",
+                exponent_round=floats,
             )
-            found.append((aggregation, jobs[request.group, request.lane]))
+            found.append((aggregation, jobs[request.group, request.lane, floats]))
     return found

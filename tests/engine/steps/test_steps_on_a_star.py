@@ -47,6 +47,21 @@ def test_sums_and_compute(step, expected_ps):
     assert time_of(step) == expected_ps
 
 
+def test_what_is_copied_has_no_exponents_and_its_own_bytes():
+    """A packet of halves: 512 in 1 KiB, in a sum twice as many bytes and a round of exponents."""
+    gather = {"all_gather": {"size": "1 KiB", "over": "dp"}}
+    assert time_of([gather], dtype="float16") == ONE_SUM
+    summed = time_of([all_reduce()], dtype="float16")
+    assert summed == 2 * ONE_SUM + 880 * NS  # the second of two chunks comes behind the first
+
+
+def test_sums_of_different_formats_and_lanes_follow_each_other():
+    step = [{"barrier": {"over": "dp"}}, all_reduce(), {"barrier": {"over": "dp"}}]
+    assert time_of(step, dtype="float32") == 4 * ONE_SUM
+    apart = [all_reduce(**{"async": "g"}), all_reduce(lane="other", **{"async": "g"})]
+    assert time_of([*apart, {"wait": "g"}]) == ONE_SUM + 880 * NS
+
+
 def test_groups_that_share_no_link_do_not_delay_each_other():
     mesh = {"dp": 2, "tp": 2}
     assert time_of([all_reduce("tp")], mesh=mesh) == ONE_SUM
