@@ -8,7 +8,7 @@ from innet.errors import ConfigurationError
 from innet.metrics.step_figures import IN_NETWORK, OpenTimes, StepSummary
 from innet.report.numbers import short_bytes, short_duration
 from innet.report.step_results import StepPoint, StepResults
-from innet.report.step_table import free_network_text, gain_text, point_title
+from innet.report.step_table import dropped_text, free_network_text, gain_text, point_title
 
 _INDENT = "    "
 _MOST_OPERATIONS = 3
@@ -41,6 +41,8 @@ def _run_lines(run: StepSummary) -> Iterator[Text]:
     for each in costly[:_MOST_OPERATIONS]:
         if each.slowest.exposed_ps:
             yield Text(f"{_INDENT}{each.name}: {_spent(each.slowest, run)}")
+    if run.dropped:
+        yield Text(f"{_INDENT}{dropped_text(run)}")
     if run.algorithm == IN_NETWORK:
         for each in run.operations:
             if not each.offloaded:

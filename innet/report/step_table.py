@@ -209,6 +209,15 @@ def _links(runs: Sequence[StepSummary]) -> Iterator[Text]:
     yield Text(GAP + aligned(heads, widths, left), "bold")
     for row in rows:
         yield Text(GAP + aligned(row, widths, left))
+    for run in runs:
+        if run.dropped:
+            yield Text(GAP + dropped_text(run))
+
+
+def dropped_text(run: StepSummary) -> str:
+    """Say how many packets of a step did not arrive whole."""
+    packets = noun_for(run.dropped, "packet")
+    return f"{run.algorithm}: {run.dropped} {packets} lost, dropped by a queue, or corrupted"
 
 
 _NOTES = (
