@@ -19,6 +19,9 @@ from innet.plan.ways import tree_edges
 from innet.topology.routes import Routes, shortest_routes
 from innet.trace.records import LinkRecord, SwitchRecord, Trace
 
+_SUMMED_BY_TREES = ("all_reduce",)
+_SENT_ROUND_RINGS = ("all_reduce", "reduce_scatter", "all_gather")
+
 
 @dataclass(slots=True)
 class _Task:
@@ -102,8 +105,9 @@ class RecurrenceNetwork:
         self._count(trace)
 
     def _plan(self, operation: Operation, starts: tuple[int, ...]) -> Plan:
-        if operation.kind != "all_reduce":
-            raise RefusedError(ENGINE, f"it runs no {operation.kind}")
+        known = _SUMMED_BY_TREES if operation.schedule is None else _SENT_ROUND_RINGS
+        if operation.kind not in known:
+            raise RefusedError(ENGINE, f"it runs no {operation.kind} of this form")
         fabric = self._fabric
         return Plan(
             graph=fabric.graph,

@@ -60,6 +60,18 @@ def test_a_step_of_sums_is_the_same_by_both_engines(step, keys, algorithm):
     assert simulate_step(plan, engine="auto") == ("recurrence", expected)
 
 
+def test_the_halves_of_a_ring_are_the_same_by_both_engines():
+    halves = [
+        {"compute": "dp * 1 us"},
+        {"reduce_scatter": {"size": 4 * 3001, "over": "dp"}},
+        {"compute": "9 us"},
+        {"all_gather": {"size": "100 KB", "over": "dp"}},
+    ]
+    plan = plan_of(halves, "ring")
+    expected = simulate_step(plan, engine="reference")[1]
+    assert simulate_step(plan, engine="recurrence")[1] == expected
+
+
 def test_groups_on_links_of_their_own_run_at_once():
     """The four pairs of ranks within hosts, each on its own fast links."""
     step = [{"compute": "(1+pp+dp) * 1 us"}, sum_over("tp", "1 MB"), sum_over("tp", "1 KB")]
@@ -74,7 +86,7 @@ def test_groups_on_links_of_their_own_run_at_once():
         ([sum_over("dp", 400, **{"async": "g"}), sum_over("tp", 400)], "share links", {}),
         # Blocks of unequal length end at different times, so that sums overlap.
         ([sum_over("dp,tp", 4 * 1001), sum_over("dp,tp", 4 * 1001)], "share links", {}),
-        ([{"all_gather": {"size": 400, "over": "dp"}}], "runs no all_gather", {}),
+        ([{"all_to_all": {"size": 400, "over": "dp"}}], "runs no all_to_all", {}),
         ([sum_over("dp", 400)], "faults", {"more": "faults: [{drop: {from: all, to: switch}}]\n"}),
         ([sum_over("dp", 400)], "longer than its", {"more": "limit: 2 us\n"}),
     ],
