@@ -126,11 +126,16 @@ def format_size(size_bytes: int) -> str:
 
 def serialisation_ps(medium_bytes: int, rate_bps: int) -> int:
     """Return how long `medium_bytes` occupy a link of `rate_bps`, rounded half to even."""
-    return _divide_half_even(medium_bytes * 8 * PS_PER_SECOND, rate_bps)
+    return divide_half_even(medium_bytes * 8 * PS_PER_SECOND, rate_bps)
 
 
-def _divide_half_even(numerator: int, denominator: int) -> int:
-    return round(Fraction(numerator, denominator))
+def divide_half_even(numerator: int, denominator: int) -> int:
+    """Return the quotient of two integers, the second positive, rounded half to even."""
+    quotient = numerator // denominator
+    twice_rest = 2 * (numerator - quotient * denominator)
+    if twice_rest > denominator or (twice_rest == denominator and quotient % 2 == 1):
+        return quotient + 1
+    return quotient
 
 
 def _parse(value: object, quantity: _Quantity) -> int:
@@ -195,4 +200,4 @@ def _format_decimal(value: int, units: Mapping[str, int], digits: int | None) ->
 
 def _round_significant(value: int, digits: int) -> int:
     surplus = len(str(abs(value))) - digits
-    return value if surplus <= 0 else _divide_half_even(value, 10**surplus) * 10**surplus
+    return value if surplus <= 0 else divide_half_even(value, 10**surplus) * 10**surplus

@@ -63,8 +63,8 @@ def member_wakes(steps: Steps, member: int) -> None:
     """A member begins: it sends what needs nothing, and applies what has come before."""
     steps.awake[member] = 1
     # The agenda is a stack, so what is to be done first is put on it last.
-    _push_own(steps, 2 * member + 1, _TRY_APPLY)
-    _push_own(steps, 2 * member, _TRY_SEND)
+    push_own(steps, 2 * member + 1, _TRY_APPLY)
+    push_own(steps, 2 * member, _TRY_SEND)
 
 
 def message_arrives(steps: Steps, message: int) -> None:
@@ -141,7 +141,7 @@ def push_users(steps: Steps, group: int, kind: int) -> None:
         push(steps, steps.users[place], kind)
 
 
-def _push_own(steps: Steps, group: int, kind: int) -> None:
+def push_own(steps: Steps, group: int, kind: int) -> None:
     """Put a member's messages on the agenda, the first on top."""
     for place in range(steps.own_first[group + 1] - 1, steps.own_first[group] - 1, -1):
         push(steps, steps.own[place], kind)

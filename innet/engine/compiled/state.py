@@ -28,7 +28,7 @@ DIGITS = 1 << DIGIT_BITS
 Records = npt.NDArray[np.void]
 
 
-def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
+def record(fields: str, draws: str = "") -> np.dtype[np.void]:
     """A record of int64 fields, but for `draws`, which are uint64."""
     random = draws.split()
     return np.dtype([(name, np.uint64 if name in random else np.int64) for name in fields.split()])
@@ -38,26 +38,26 @@ def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
 # What every packet needs comes first, in one or two lines of a cache.
-LINK = _record(
+LINK = record(
     "target time_ps delay_ps free_at first_sent packets head tail "
     "loss limit queued_ps key lost help_ps help_packets queue_dropped "
     "packet_bytes help_bytes wait_head wait_tail wait_bytes",
     draws="loss key",
 )
 # A packet on its way.
-PACKET = _record("arrival word")
+PACKET = record("arrival word")
 # A worker's host: its links, and its shards from first_shard to before end_shard, of which `left`
 # are not done.
-WORKER = _record("node uplink downlink start_ps started finish left first_shard end_shard")
+WORKER = record("node uplink downlink start_ps started finish left first_shard end_shard")
 # One core's machine: its slots, its tensor and its counters.
-SHARD = _record(
+SHARD = record(
     "first_slot last_slot blocks window chunks left interval earliest completed retransmissions "
     "timeouts stale helps_answered sent received"
 )
 # What the switch counted, and the room that is left in the rings of its links out.
-SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room")
+SWITCH = record("completed unicasts repeats_dropped stale_dropped helps_sent room")
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
-PORT = _record("link worker next")
+PORT = record("link worker next")
 
 
 class Net(NamedTuple):

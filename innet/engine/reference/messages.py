@@ -13,7 +13,7 @@ from innet.engine.reference.run import Run
 from innet.plan.plan import Plan
 from innet.protocol.stream import MessageArrived, StreamPacket
 from innet.trace.records import RankRecord
-from innet.wire.dtypes import ITEMSIZE, narrow, widen
+from innet.wire.dtypes import ITEMSIZE, add
 
 Vector = npt.NDArray[Any]
 
@@ -103,7 +103,7 @@ class MessageRun(Run):
         move = self._schedule.messages[message]
         mine = self._vectors[move.target][self._part(message)]
         theirs = values.view(mine.dtype)
-        mine[:] = _added(mine, theirs, self.plan.dtype) if move.reduce else theirs
+        mine[:] = add(mine, theirs, self.plan.dtype) if move.reduce else theirs
 
     def receiver(self, node: int) -> Deliver:
         """A switch that forwards, or a rank's streams."""
@@ -158,9 +158,3 @@ class MessageRun(Run):
     def results(self) -> tuple[Vector, ...] | None:
         """Every worker's vector, None when timing only."""
         return None if self._vectors is None else tuple(self._vectors[: self._schedule.workers])
-
-
-def _added(mine: Vector, theirs: Vector, dtype: Any) -> Vector:  # noqa: ANN401
-    if dtype in ("int32", "float32"):
-        return mine + theirs
-    return narrow(widen(mine, dtype) + widen(theirs, dtype), dtype)
