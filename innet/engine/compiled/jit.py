@@ -9,14 +9,21 @@ from numba.core import event
 from numba.extending import register_jitable
 
 _PLAIN: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
+# What is inlined is never called from Python, so nothing is compiled for that.
+_INLINED: dict[str, Any] = {
+    **_PLAIN,
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
-inlined: Callable[..., Any] = njit(**_PLAIN, forceinline=True)
+inlined: Callable[..., Any] = njit(**_INLINED)
 kernel: Callable[..., Any] = njit(**_PLAIN, cache=True)
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled code call a plain Python function, compiled from its own source."""
-    compiled: Callable[..., Any] = register_jitable(**_PLAIN, forceinline=True)(function)
+    compiled: Callable[..., Any] = register_jitable(**_INLINED)(function)
     return compiled
 
 

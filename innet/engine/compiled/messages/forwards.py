@@ -18,13 +18,14 @@ _CROWD = 8  # an instant at which one lane in so many has a packet is worth a pa
 @inlined
 def forward(state: State, node: int, lane: int, now: int) -> None:
     """Send the first packet of a lane on along its path."""
-    net, streams = state.net, state.streams
+    net, streams = state.net, state.streams.rows
     packet = pop(net, lane)
     word = net.packets[packet].word + (1 << HOPS)
     net.packets[packet].word = word
     stream = word >> STREAM & (MOST_STREAMS - 1)
     hops = word >> HOPS & (MOST_HOPS - 1)
-    link = streams.path[streams.way[2 * stream + (word >> ACK)] + hops]
+    way = streams.way_back[stream] if word >> ACK else streams.way[stream]
+    link = net.path[way + hops]
     send(net, link, packet, now + state.nodes[node].latency_ps)
 
 

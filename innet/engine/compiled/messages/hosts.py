@@ -100,7 +100,7 @@ def begin_event(state: State, number: int, lane: int, kind: int, now: int) -> in
 def next_stream(state: State, stream: int, kind: int, now: int) -> int:
     """Return the next stream that may send something, after one that has, or -1."""
     if state.work[0].follows:
-        following = begin_next(state, state.streams.queue[stream])
+        following = begin_next(state, state.streams.rows.queue[stream])
         if following >= 0:
             return following
     return next_of_work(state, kind, now)
@@ -118,18 +118,18 @@ def next_of_work(state: State, kind: int, now: int) -> int:
             return -1
         message = action // 2
         if action % 2 == SEND:
-            note_finish(state, state.steps.source[message], now)
+            note_finish(state, state.steps.messages.source[message], now)
             stream = begin_next(state, hand_over(state, message))
             if stream >= 0:
                 return stream
         else:
-            note_finish(state, state.steps.target[message], now)
+            note_finish(state, state.steps.messages.target[message], now)
 
 
 @inlined
 def note_finish(state: State, number: int, now: int) -> None:
     """Note when a member that is awake has nothing more to send or to apply."""
-    if state.steps.left[number] == 0 and state.members[number].finish < 0:
+    if state.steps.members.left[number] == 0 and state.members[number].finish < 0:
         state.members[number].finish = now
         state.net.pool[0].finished += 1
 
@@ -161,7 +161,7 @@ def begin_timeout(state: State, number: int, now: int) -> None:
 @inlined
 def next_overdue(state: State, now: int) -> int:
     """Return the member's next stream, in order of opening, that is overdue, or -1."""
-    work, streams = state.work[0], state.streams
+    work, streams = state.work[0], state.streams.rows
     if work.member < 0:
         return -1
     member = state.members[work.member]

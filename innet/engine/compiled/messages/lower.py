@@ -14,13 +14,17 @@ from innet.engine.compiled.messages.state import (
     LANE,
     LINK,
     MEMBER,
+    MESSAGE,
     NODE,
     OPERATION,
     PACKET,
+    PLACE,
     POOL,
+    STEP_MEMBER,
+    STEP_MESSAGE,
+    STREAM_STATE,
     TOGETHER,
     WORK,
-    Messages,
     Net,
     Settings,
     State,
@@ -43,20 +47,21 @@ def lower(plan: Plan) -> State:
     stream, schedule = plan.stream, plan.schedule
     assert stream is not None
     assert schedule is not None
-    lists: Any = steps_of(schedule)
-    steps = Steps(*(_ints(column) for column in lists))
-    ends = _ints(lists.source) * schedule.ranks + _ints(lists.target)
+    steps: Any = _steps(schedule)
+    ends = steps.messages["source"] * schedule.ranks + steps.messages["target"]
     pairs = np.unique(ends)
-    streams = _streams(plan, schedule, stream, pairs)
-    settings = _settings(plan.graph, stream, schedule, streams.source)
-    hosts, members = _hosts(plan, streams.source)
+    streams = _streams(schedule, stream, pairs)
+    sources = streams.rows["source"]
+    settings = _settings(plan.graph, stream, schedule, sources)
+    hosts, members = _hosts(plan, sources)
     nodes, links, lanes = _graph(plan, 1 if stream.ack_bytes else 2)
     nodes["host"][hosts["node"]] = np.arange(len(hosts))
     due = _filled(len(nodes), NEVER)
     due[hosts["node"]] = members["start_ps"]
     packets, pool = _pool(max(_PACKETS_AT_FIRST, 2 * settings.need))
     room = len(packets)
-    net = Net(links, lanes, packets, pool, due, _zeros(room), _zeros(room), _zeros(DIGITS))
+    sorting = _zeros(room), _zeros(room), _zeros(DIGITS)
+    net = Net(links, lanes, _paths(plan, streams.rows), packets, pool, due, *sorting)
     return State(
         settings,
         net,
@@ -146,68 +151,57 @@ def _operation(stream: Stream, rto: Rto, in_turn: bool) -> Records:
     return operations
 
 
-def _streams(plan: Plan, schedule: Schedule, stream: Stream, pairs: Ints) -> Streams:
+def _streams(schedule: Schedule, stream: Stream, pairs: Ints) -> Streams:
     """Return the streams of `pairs`, source * ranks + target each, ascending."""
-    count, places = len(pairs), len(pairs) * room_of(stream.window)
+    rows, room = np.zeros(len(pairs), STREAM_STATE), room_of(stream.window)
     source, target = np.divmod(pairs, schedule.ranks)
-    own = np.arange(count)
-    way, path = _paths(plan, source, target)
-    return Streams(
-        source,
-        target,
-        np.searchsorted(source, source) if schedule.in_turn else own,
-        way,
-        path,
-        opened=_zeros(count),
-        is_open=_zeros(count),
-        sending=_filled(count, -1),
-        waiting=_filled(count, -1),
-        last=_filled(count, -1),
-        current=_zeros(count),
-        base=_zeros(count),
-        following=_zeros(count),
-        highest=_zeros(count),
-        lost=_zeros(count),
-        end=_zeros(count),
-        tries=_zeros(count),
-        armed_at=_zeros(count),
-        deadlines=_filled(count, NEVER),
-        timers=np.tile(_ints(NEW_TIMER), count),
-        expected=_zeros(count),
-        complained=_zeros(count),
-        state=_zeros(places),
-        sent_at=_zeros(places),
-        repeated=_zeros(places),
-        content=_zeros(places),
-        received=_zeros(places),
-    )
+    rows["source"], rows["target"] = source, target
+    rows["queue"] = np.searchsorted(source, source) if schedule.in_turn else np.arange(len(pairs))
+    rows["sending"], rows["waiting"], rows["last"] = -1, -1, -1
+    rows["deadlines"] = NEVER
+    timers = np.tile(_ints(NEW_TIMER), len(pairs))
+    return Streams(rows, timers, np.zeros(len(pairs) * room, PLACE))
 
 
-def _paths(plan: Plan, source: Ints, target: Ints) -> tuple[Ints, Ints]:
-    """Return where the paths of streams and of their acknowledgements begin, and all paths."""
-    way: list[int] = []
+def _paths(plan: Plan, streams: Records) -> Ints:
+    """Note where the paths of streams and of their acknowledgements begin; return all paths."""
     path: list[int] = []
-    for a, b in zip(source.tolist(), target.tolist(), strict=True):
-        for ends in ((a, b), (b, a)):
-            way.append(len(path))
-            path.extend(plan.routes.path(*ends))
-    return _ints(way), _ints(path)
+    for row in streams:
+        source, target = int(row["source"]), int(row["target"])
+        row["way"] = len(path)
+        path.extend(plan.routes.path(source, target))
+        row["way_back"] = len(path)
+        path.extend(plan.routes.path(target, source))
+    return _ints(path)
 
 
-def _messages(plan: Plan, schedule: Schedule, stream: Stream, stream_of: Ints) -> Messages:
+def _messages(plan: Plan, schedule: Schedule, stream: Stream, stream_of: Ints) -> Records:
     bounds = _ints(block_bounds(plan.elements, schedule.blocks))
     first = _ints([message.first for message in schedule.messages])
     count = _ints([message.count for message in schedule.messages])
-    size = (bounds[first + count] - bounds[first]) * ITEMSIZE[plan.dtype]
-    packets = -(-size // stream.payload_bytes)
-    return Messages(
-        stream_of,
-        size,
-        packets,
-        _zeros(len(size)),
-        packets.copy(),
-        _filled(len(size), -1),
-    )
+    messages = np.zeros(len(first), MESSAGE)
+    messages["stream"], messages["next"] = stream_of, -1
+    messages["bytes"] = (bounds[first + count] - bounds[first]) * ITEMSIZE[plan.dtype]
+    messages["packets"] = messages["missing"] = -(-messages["bytes"] // stream.payload_bytes)
+    return messages
+
+
+def _steps(schedule: Schedule) -> Steps:
+    """Return the steps of a schedule in arrays."""
+    lists = steps_of(schedule)
+    columns: Any = [
+        _rows(STEP_MESSAGE, lists.messages),
+        _rows(STEP_MEMBER, lists.members),
+        *(_ints(column) for column in lists[2:]),
+    ]
+    return Steps(*columns)
+
+
+def _rows(kind: Any, columns: Any) -> Records:  # noqa: ANN401
+    rows = np.zeros(len(columns[0]), kind)
+    for name, column in zip(columns._fields, columns, strict=True):
+        rows[name] = column
+    return rows
 
 
 def _pool(count: int) -> tuple[Records, Records]:

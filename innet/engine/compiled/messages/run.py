@@ -50,7 +50,7 @@ class CompiledMessages:
 
     def run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
-        total = max(1, len(self.state.messages.bytes))
+        total = max(1, len(self.state.messages))
         while True:
             status = run_windows(self.state, last, _EVENTS_A_SLICE)
             if status == FULL:
@@ -67,7 +67,8 @@ class CompiledMessages:
 
     def moved(self) -> int:
         """The packets that have come through, each counted once at either end."""
-        return int(self.state.streams.base.sum() + self.state.streams.expected.sum())
+        rows = self.state.streams.rows
+        return int(rows["base"].sum() + rows["expected"].sum())
 
     def waiting(self) -> list[str]:
         """Who waits for what."""

@@ -5,10 +5,12 @@ Integers are int64, times in picoseconds, but for the random draws, which are ui
 hosts, and every member has *streams* to the others that it sends to.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from innet.collectives.progress import Steps
+from innet.collectives.progress import StepMembers, StepMessages, Steps
 from innet.engine.compiled.state import Ints, Records, record
+
+Columns = Any  # Records whose fields compiled code takes as arrays
 
 # A packet's word, from the lowest bit: its number in its stream (32), the stream (22), how many
 # links it has crossed (6), whether an acknowledgement tells of a gap, whether it is one.
@@ -59,14 +61,35 @@ POOL = record("free count finished")
 WORK = record("member stream follows place")
 
 
+# A stream: what `protocol/stream.py` keeps of it at both ends. `way` is where in Net.path the links
+# to its target begin, `way_back` those of its acknowledgements. A queue of messages is known by
+# its stream or, of a member that sends in turn, by its first: `queue` names it; of a queue,
+# `waiting` and `last` are the first and the last message, and `sending` is the stream of the one
+# that was begun last. `opened` has a member's streams in the order in which they were first used.
+STREAM_STATE = record(
+    "source target queue way way_back opened is_open sending waiting last current base following "
+    "highest lost end tries armed_at deadlines expected complained"
+)
+# A place of a stream's window, at either end.
+PLACE = record("state sent_at repeated content received")
+# A message: its length, its first number in its stream, the packets of it that have not arrived,
+# and the one that follows in its queue.
+MESSAGE = record("stream bytes packets first missing next")
+# What `collectives/progress.py` keeps of messages and members.
+STEP_MESSAGE = record(" ".join(StepMessages._fields))
+STEP_MEMBER = record(" ".join(StepMembers._fields))
+
+
 class Net(NamedTuple):
     """All links, the packets on them, and when each node has its next event, at the earliest.
 
+    `path` has the links of all paths, one path after another.
     `order`, `scratch` and `digits` have room to sort a switch's packets.
     """
 
     links: Records
     lanes: Records
+    path: Ints
     packets: Records
     pool: Records
     due: Ints
@@ -76,54 +99,11 @@ class Net(NamedTuple):
 
 
 class Streams(NamedTuple):
-    """All streams, those of a member together: what `protocol/stream.py` keeps of them.
+    """All streams, those of a member together, their timers and the places of their windows."""
 
-    `way[2 * s]` is where in `path` the links of stream s begin, `way[2 * s + 1]` those of its
-    acknowledgements. `opened` has a member's streams in the order in which they were first used.
-    A queue of messages is known by its stream or, of a member that sends in turn, by its first:
-    `queue` names it, `waiting` and `last` are the first and the last message of the queue, and
-    `sending` is the stream of the one that was begun last.
-    """
-
-    source: Ints
-    target: Ints
-    queue: Ints
-    way: Ints
-    path: Ints
-    opened: Ints
-    is_open: Ints
-    sending: Ints
-    waiting: Ints
-    last: Ints
-    current: Ints
-    base: Ints
-    following: Ints
-    highest: Ints
-    lost: Ints
-    end: Ints
-    tries: Ints
-    armed_at: Ints
-    deadlines: Ints
+    rows: Columns
     timers: Ints
-    expected: Ints
-    complained: Ints
-    state: Ints
-    sent_at: Ints
-    repeated: Ints
-    content: Ints
-    received: Ints
-
-
-class Messages(NamedTuple):
-    """All messages: their streams, lengths, first numbers in them, the packets that have not
-    arrived, and which one follows in a queue."""
-
-    stream: Ints
-    bytes: Ints
-    packets: Ints
-    first: Ints
-    missing: Ints
-    next: Ints
+    places: Columns
 
 
 class Settings(NamedTuple):
@@ -149,6 +129,6 @@ class State(NamedTuple):
     members: Records
     operations: Records
     streams: Streams
-    messages: Messages
+    messages: Columns
     steps: Steps
     work: Records

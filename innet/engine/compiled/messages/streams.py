@@ -42,7 +42,7 @@ _stream_overdue = as_it_is(stream_transitions.stream_overdue)
 @inlined
 def begin_next(state: State, queue: int) -> int:
     """Begin with the next message of a queue if none of it is being sent; return its stream."""
-    streams, messages = state.streams, state.messages
+    streams, messages = state.streams.rows, state.messages
     message, before = streams.waiting[queue], streams.sending[queue]
     if message < 0 or (before >= 0 and streams.highest[before] < streams.end[before]):
         return -1
@@ -63,7 +63,7 @@ def begin_next(state: State, queue: int) -> int:
 @inlined
 def hand_over(state: State, message: int) -> int:
     """Put a message at the end of its queue; return the queue."""
-    streams = state.streams
+    streams = state.streams.rows
     queue = streams.queue[state.messages.stream[message]]
     if streams.waiting[queue] < 0:
         streams.waiting[queue] = message
@@ -76,11 +76,11 @@ def hand_over(state: State, message: int) -> int:
 @inlined
 def arm(state: State, stream: int, now: int) -> None:
     """Set a stream's timer."""
-    streams = state.streams
+    streams = state.streams.rows
     member = state.members[streams.source[stream]]
     operation, host = state.operations[member.operation], state.hosts[member.host]
     deadline = now + _rto_interval(
-        streams.timers,
+        state.streams.timers,
         stream * TIMER_STATE,
         operation.adaptive,
         operation.initial_ps,
@@ -101,13 +101,13 @@ def arm(state: State, stream: int, now: int) -> None:
 @inlined
 def pump(state: State, stream: int, now: int) -> None:
     """Send what the window allows: first what is lost, then what is new."""
-    streams, room = state.streams, state.settings.room
+    streams, room = state.streams.rows, state.settings.room
     member = state.members[streams.source[stream]]
     window = state.operations[member.operation].window
     while True:
         known = streams.highest[stream]
         number = _stream_next(
-            streams.state,
+            state.streams.places.state,
             streams.base,
             streams.following,
             streams.highest,
@@ -126,9 +126,11 @@ def pump(state: State, stream: int, now: int) -> None:
         if again:
             member.retransmissions += 1
         else:
-            streams.content[place] = streams.current[stream]
-        _stream_sent(streams.sent_at, streams.timers, stream, room, number, again, now)
-        send_data(state, stream, number, streams.content[place], now)
+            state.streams.places.content[place] = streams.current[stream]
+        _stream_sent(
+            state.streams.places.sent_at, state.streams.timers, stream, room, number, again, now
+        )
+        send_data(state, stream, number, state.streams.places.content[place], now)
     if has_unsent(state, streams.source[stream]):
         member.full_since = min(member.full_since, now)
 
@@ -136,7 +138,7 @@ def pump(state: State, stream: int, now: int) -> None:
 @inlined
 def has_unsent(state: State, number: int) -> bool:
     """Whether a member has something to send for the first time that must wait for a window."""
-    streams, member = state.streams, state.members[number]
+    streams, member = state.streams.rows, state.members[number]
     if state.operations[member.operation].in_turn:
         stream = streams.sending[member.first_stream]
         return bool(stream >= 0 and streams.highest[stream] < streams.end[stream])
@@ -150,12 +152,12 @@ def has_unsent(state: State, number: int) -> bool:
 @inlined
 def send_data(state: State, stream: int, number: int, message: int, now: int) -> None:
     """Send a packet of a message."""
-    streams, messages, net = state.streams, state.messages, state.net
+    streams, messages, net = state.streams.rows, state.messages, state.net
     member = state.members[streams.source[stream]]
     operation = state.operations[member.operation]
     start = (number - messages.first[message]) * operation.payload_bytes
     size = min(operation.payload_bytes, messages.bytes[message] - start)
-    link = streams.path[streams.way[2 * stream]]
+    link = net.path[streams.way[stream]]
     idle_since = max(net.links[link].free_at, member.full_since)
     if idle_since < now:
         member.stalled_ps += now - idle_since
@@ -170,13 +172,13 @@ def send_data(state: State, stream: int, number: int, message: int, now: int) ->
 @inlined
 def take_data(state: State, word: int, load: int, now: int) -> int:
     """Take a data packet and acknowledge it; return the message that it completes, or -1."""
-    streams, messages, net = state.streams, state.messages, state.net
+    streams, messages, net = state.streams.rows, state.messages, state.net
     number, stream = word & NUMBER_MASK, word >> STREAM & (MOST_STREAMS - 1)
     member = state.members[streams.target[stream]]
     operation = state.operations[member.operation]
     gap = number > streams.expected[stream]
     kept = _stream_data(
-        streams.received,
+        state.streams.places.received,
         streams.expected,
         stream,
         operation.window,
@@ -192,7 +194,7 @@ def take_data(state: State, word: int, load: int, now: int) -> int:
     packet = taken(net)
     net.packets[packet].word = answer
     net.packets[packet].load = operation.ack_bytes << BYTES | streams.expected[stream]
-    send(net, streams.path[streams.way[2 * stream + 1]], packet, now)
+    send(net, net.path[streams.way_back[stream]], packet, now)
     if not kept:
         return -1
     message = load & REST_MASK
@@ -203,22 +205,28 @@ def take_data(state: State, word: int, load: int, now: int) -> int:
 @inlined
 def take_ack(state: State, word: int, load: int, now: int) -> bool:
     """Take an acknowledgement; return whether its stream may send something now."""
-    streams, room = state.streams, state.settings.room
+    streams, room = state.streams.rows, state.settings.room
     number, stream = word & NUMBER_MASK, word >> STREAM & (MOST_STREAMS - 1)
     gap = (word >> GAP & 1) == 1
     member = state.members[streams.source[stream]]
     member.received += 1
     if state.operations[member.operation].go_back_n:
         news = _stream_ack_go_back_n(
-            streams.state, streams.base, streams.following, stream, room, load & REST_MASK, gap
+            state.streams.places.state,
+            streams.base,
+            streams.following,
+            stream,
+            room,
+            load & REST_MASK,
+            gap,
         )
     else:
         news = _stream_ack_selective(
-            streams.state,
+            state.streams.places.state,
             streams.base,
             streams.following,
             streams.lost,
-            streams.repeated,
+            state.streams.places.repeated,
             stream,
             room,
             number,
@@ -226,7 +234,7 @@ def take_ack(state: State, word: int, load: int, now: int) -> bool:
     if not news:
         member.stale += 1
         return gap
-    _stream_answered(streams.timers, streams.base, streams.tries, stream, number, now)
+    _stream_answered(state.streams.timers, streams.base, streams.tries, stream, number, now)
     if streams.base[stream] == streams.following[stream]:
         streams.deadlines[stream] = NEVER
     else:
@@ -237,18 +245,18 @@ def take_ack(state: State, word: int, load: int, now: int) -> bool:
 @inlined
 def overdue(state: State, stream: int, now: int) -> None:
     """Mark as lost what a stream waits for in vain, and set its timer again."""
-    streams = state.streams
+    streams = state.streams.rows
     member = state.members[streams.source[stream]]
     member.timeouts += 1
     _stream_overdue(
-        streams.state,
-        streams.sent_at,
+        state.streams.places.state,
+        state.streams.places.sent_at,
         streams.base,
         streams.following,
         streams.lost,
-        streams.repeated,
+        state.streams.places.repeated,
         streams.tries,
-        streams.timers,
+        state.streams.timers,
         stream,
         state.settings.room,
         streams.armed_at[stream],
