@@ -43,12 +43,18 @@ def names(text):
 SCHEMA = json.loads(schema_text())
 
 
+def resolved(node):
+    if "oneOf" in node and "properties" not in node:
+        return resolved(node["oneOf"][0])
+    return SCHEMA["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node
+
+
 def keys_of(node, prefix=""):
-    if "$ref" in node:
-        node = SCHEMA["$defs"][node["$ref"].rpartition("/")[2]]
+    node = resolved(node)
     for key, inner in node["properties"].items():
-        if "$ref" in inner:
-            yield from keys_of(inner, f"{prefix}{key}.")
+        section = (inner.get("anyOf") or [inner])[0]
+        if "$ref" in section or "oneOf" in section:
+            yield from keys_of(section, f"{prefix}{key}.")
             continue
         yield prefix + key, inner.get("default")
         each = inner.get("additionalProperties")
@@ -68,7 +74,22 @@ def test_every_key_of_a_scenario_is_explained_with_its_default():
             assert told[key] == written, key
     required = {key for key, default in told.items() if default == "required"}
     top = {key for key in required if "." not in key}
-    assert top == set(SCHEMA["required"]) - {"topology", "collective"}
+    assert top == set(SCHEMA["required"]) - {"topology"}
+
+
+def test_every_key_of_every_network_is_explained_with_its_default():
+    told = rows(section(SCENARIO, "Networks"))
+    keys = [re.findall(r"`([^`]+)`", row[0]) for row in told]
+    explained = [(key, row[-1]) for names, row in zip(keys, told, strict=True) for key in names]
+    known = []
+    for name in ("LeafSpineSection", "FatTreeSection", "GraphSection", "CableSection"):
+        model = SCHEMA["$defs"][name]
+        for key, inner in model["properties"].items():
+            default = "required" if key in model["required"] else inner.get("default", "-")
+            if key.endswith("_link") and key != "fast_link":
+                default = "{}"
+            known.append((key, str(default)))
+    assert set(explained) == {pair for pair in known if pair[0] != "kind"}
 
 
 def test_every_fault_is_explained_with_its_keys():

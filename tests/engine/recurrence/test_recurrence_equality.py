@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 
 from innet.engine.recurrence.run import run_recurrence
-from innet.engine.reference.aggregation import AggregationRun
+from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
 from innet.errors import UnfinishedError
 from tests.engine.recurrence.made_stars import SLOW_RECEIVER, random_plan, star
@@ -16,7 +16,7 @@ BATCH = 50
 def reference(plan):
     """The reference engine's trace under the recurrence's name, None when it cannot finish."""
     try:
-        trace = AggregationRun(plan, None).run(None)
+        trace = run_reference(plan)
     except UnfinishedError:
         return None
     return dataclasses.replace(trace, engine="recurrence")

@@ -60,8 +60,10 @@ def waiting(plan: Plan, state: State) -> list[str]:
     """Say who waits for which message."""
     assert plan.schedule is not None
     lines = []
+    # Plain Python reads records by attribute as compiled code does.
+    steps = state.steps._replace(messages=state.steps.messages.view(np.recarray))
     for rank in range(plan.schedule.ranks):
-        message = next_receipt(state.steps, rank)
+        message = next_receipt(steps, rank)
         if message is not None:
             move = plan.schedule.messages[message]
             lines.append(
