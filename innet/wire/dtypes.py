@@ -84,7 +84,8 @@ def narrow(array: npt.NDArray[np.float32], dtype: DType) -> npt.NDArray[Any]:
 def add(mine: npt.NDArray[Any], theirs: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
     """Return the sum of two arrays of `numpy_dtype(dtype)`: narrow floats are added as float32."""
     if dtype in ("int32", "float32"):
-        return mine + theirs
+        total: npt.NDArray[Any] = mine + theirs
+        return total
     return narrow(widen(mine, dtype) + widen(theirs, dtype), dtype)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import event
@@ -17,8 +17,15 @@ _INLINED: dict[str, Any] = {
     "no_cfunc_wrapper": True,
 }
 
-inlined: Callable[..., Any] = njit(**_INLINED)
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 kernel: Callable[..., Any] = njit(**_PLAIN, cache=True)
+
+
+def inlined(function: _Function) -> _Function:
+    """Let compiled code call a function that nothing else calls."""
+    compiled: _Function = njit(**_INLINED)(function)
+    return compiled
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -12,22 +12,16 @@ from innet.topology.routes import shortest_routes
 from tests.engine.compiled.made_lossy_stars import DELAYS, RATES
 
 
-def message_plan(seed):
+def message_plan(seed, most_bytes=60_000):
     """A plan: losses up to 40 %, timeouts below the round trip, stragglers, short queues."""
     draw = random.Random(seed)
-    workers = draw.choice([1, 2, 3, 4, 5, 8, 13])
+    topology, workers = draw.choice([_star, _star, _leaf_spine, _fat_tree])(draw)
     text = f"""
 version: 1
 name: messages
 seed: {draw.randrange(10**6)}
 limit: {draw.choice(["100 s", "100 s", "100 s", "2 ms"])}
-topology:
-  workers: {workers}
-  link:
-    rate: {draw.choice(RATES)} Gbps
-    delay: {draw.choice(DELAYS)} ns
-    loss: {draw.choice([0, 0, 0.001, 0.02, 0.1, 0.4])}
-    queue: {draw.choice(["null", "null", "3 KB", "10 KB", "1 MB"])}
+topology: {{{topology}, link: {_cable(draw)}}}
 switch: {{latency: {draw.choice(DELAYS)} ns}}
 message:
   payload: {draw.choice([97, 200, 1460])} B
@@ -38,7 +32,7 @@ message:
 host: {{rto: {draw.choice(["adaptive", "adaptive", "3 us", "20 us", "500 us"])}}}
 workers: {{{", ".join(filter(None, (_worker(draw, worker) for worker in range(workers))))}}}
 collective:
-  size: {draw.choice([4, 100, 3000, 20_000, 60_000])} B
+  size: {draw.choice([4, 100, most_bytes // 20, most_bytes // 3, most_bytes]) // 4 * 4} B
   dtype: {draw.choice(["int32", "float32"])}
   check: never
 algorithms: [ring]
@@ -46,7 +40,36 @@ algorithms: [ring]
     scenario = parse_scenario(text, "messages.yaml", (), Path("."))
     algorithm = draw.choice(list(ALGORITHMS))
     plan = build_plan(scenario, algorithm, False, scenario.collective.elements)
-    return _on_a_tree(plan, draw) if draw.random() < 0.5 else plan
+    is_star = len(plan.graph.switches) == 1
+    return _on_a_tree(plan, draw) if is_star and draw.random() < 0.5 else plan
+
+
+def _star(draw):
+    workers = draw.choice([1, 2, 3, 4, 5, 8, 13])
+    return f"workers: {workers}", workers
+
+
+def _leaf_spine(draw):
+    """Two tiers, or three with fast links in the hosts; several equal routes."""
+    racks, hosts, ranks = (draw.choice([1, 2, 3]) for _ in range(3))
+    fast = f", ranks: {ranks}, fast_link: {_cable(draw)}" if ranks > 1 else ""
+    counts = f"racks: {racks}, hosts: {hosts}, spines: {draw.choice([1, 2, 3])}"
+    cables = f"uplinks: {draw.choice([1, 2])}, nics: {draw.choice([1, 1, 2])}"
+    return f"kind: leaf_spine, {counts}, {cables}{fast}", racks * hosts * ranks
+
+
+def _fat_tree(draw):
+    pods, edges, hosts = draw.choice([1, 2, 3]), draw.choice([1, 2]), draw.choice([1, 2])
+    counts = f"pods: {pods}, edges: {edges}, aggregations: 2, cores: 4, hosts: {hosts}"
+    return f"kind: fat_tree, {counts}, core_link: {_cable(draw)}", pods * edges * hosts
+
+
+def _cable(draw):
+    return (
+        f"{{rate: {draw.choice(RATES)} Gbps, delay: {draw.choice(DELAYS)} ns, "
+        f"loss: {draw.choice([0, 0, 0.001, 0.02, 0.1, 0.4])}, "
+        f"queue: {draw.choice(['null', 'null', '3 KB', '10 KB', '1 MB'])}}}"
+    )
 
 
 def _worker(draw, worker):

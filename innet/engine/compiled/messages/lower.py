@@ -112,8 +112,8 @@ def _graph(plan: Plan, lanes_a_link: int) -> tuple[Records, Records, Records]:
     for number, node in enumerate(graph.nodes):
         row = nodes[number]
         row["host"], row["latency_ps"], row["first_lane"] = -1, node.latency_ps, lane
-        for link in graph.links_into[number]:
-            links[link]["lane"] = lane
+        for index in graph.links_into[number]:
+            links[index]["lane"] = lane
             lanes[lane : lane + lanes_a_link]["node"] = number
             lane += lanes_a_link
         row["end_lane"] = lane

@@ -61,7 +61,8 @@ def waiting(plan: Plan, state: State) -> list[str]:
     assert plan.schedule is not None
     lines = []
     # Plain Python reads records by attribute as compiled code does.
-    steps = state.steps._replace(messages=state.steps.messages.view(np.recarray))
+    records: Any = state.steps.messages
+    steps = state.steps._replace(messages=records.view(np.recarray))
     for rank in range(plan.schedule.ranks):
         message = next_receipt(steps, rank)
         if message is not None:
