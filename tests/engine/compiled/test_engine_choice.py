@@ -36,9 +36,9 @@ def test_auto_compiles_for_a_large_run():
 
 
 def test_auto_counts_the_hops_of_messages(monkeypatch):
-    """A ring of two sends 4 messages of half the tensor, here 10 packets of 1460 bytes each, over
-    two links; as many acknowledgements come back."""
-    ring = plan(20 * 1460 // 4, "ring")
+    """A ring of two sends 4 messages of half the tensor, here of 10 packets of 1460 bytes, over two
+    links; as many acknowledgements come back."""
+    ring = plan(20 * 1460 // 4, "ring", loss="0.01")
     for worth, engine in ((4 * 10 * 2 * 2, "compiled"), (4 * 10 * 2 * 2 + 1, "reference")):
         monkeypatch.setattr(choice, "_HOPS_WORTH_COMPILING", worth)
         assert simulate(ring, engine="auto").engine == engine
