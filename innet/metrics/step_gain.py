@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from innet.metrics.step_figures import StepSummary
+from innet.metrics.step_figures import IN_NETWORK, StepSummary
 
-IN_NETWORK = "in_network"
 _DECIMALS = 6
 
 

@@ -10,8 +10,14 @@ from typing import Any
 
 from rich.text import Text
 
-from innet.metrics.step_figures import OpenTimes, OperationFigures, RankTimes, StepSummary
-from innet.metrics.step_gain import IN_NETWORK, Gain
+from innet.metrics.step_figures import (
+    IN_NETWORK,
+    OpenTimes,
+    OperationFigures,
+    RankTimes,
+    StepSummary,
+)
+from innet.metrics.step_gain import Gain
 from innet.report.columns import GAP, Cells, aligned, widths_of
 from innet.report.numbers import short_bytes, short_duration, short_parameter
 from innet.report.step_results import StepPoint, StepResults
@@ -50,8 +56,10 @@ def step_table_lines(results: StepResults, scenario: Mapping[str, Any]) -> list[
     lines += _runs(results.points)
     if len(results.points) == 1 and results.points[0].runs:
         (point,) = results.points
-        lines += [Text(), *_operations(point.runs), *_refusals(point.runs)]
+        lines += [Text(), *_operations(point.runs), *_refusals(results.points)]
         lines += [Text(), *_links(point.runs)]
+    else:
+        lines += _refusals(results.points)
     if any(point.runs for point in results.points):
         lines += [Text(), *(Text(f"# {note}", "dim") for note in _NOTES)]
     return lines
@@ -172,10 +180,10 @@ def _open_times(times: OpenTimes) -> tuple[str, str, str]:
     return _duration(times.exposed_ps), _duration(times.waiting_ps), _duration(times.hidden_ps)
 
 
-def _refusals(runs: Sequence[StepSummary]) -> Iterator[Text]:
+def _refusals(points: Sequence[StepPoint]) -> Iterator[Text]:
     """Say why operations of the in-network step ran elsewhere, and how others were modelled."""
     told: dict[str, None] = {}
-    for run in runs:
+    for run in (run for point in points for run in point.runs):
         for each in run.operations:
             if run.algorithm == IN_NETWORK and not each.offloaded:
                 told[f"{each.name} not in the network: {each.why}"] = None
@@ -201,6 +209,15 @@ def _links(runs: Sequence[StepSummary]) -> Iterator[Text]:
     yield Text(GAP + aligned(heads, widths, left), "bold")
     for row in rows:
         yield Text(GAP + aligned(row, widths, left))
+    for run in runs:
+        if run.dropped:
+            yield Text(GAP + dropped_text(run))
+
+
+def dropped_text(run: StepSummary) -> str:
+    """Say how many packets of a step did not arrive whole."""
+    packets = noun_for(run.dropped, "packet")
+    return f"{run.algorithm}: {run.dropped} {packets} lost, dropped by a queue, or corrupted"
 
 
 _NOTES = (

@@ -56,6 +56,26 @@ def test_an_unfinished_step_says_so_in_its_place():
     assert text_of(step_results(unfinished=missing))[-1].startswith("  ring  did not finish")
 
 
+def test_packets_that_did_not_arrive_are_counted():
+    lines = text_of(step_results(step_summary(dropped=3), step_summary("ring")))
+    assert [line for line in lines if "lost, dropped" in line] == [
+        "  in_network: 3 packets lost, dropped by a queue, or corrupted"
+    ]
+
+
+def test_refusals_and_models_of_all_points_are_told_once():
+    refused = operation_figures("reduce", "tp", "binomial_tree", "no slots", modelled="a guess")
+    points = tuple(
+        step_point(step_summary(operations=(refused,)), parameters={"training.batch": size})
+        for size in (1, 2)
+    )
+    told = [line for line in text_of(StepResults("made", points)) if "over tp" in line]
+    assert told == [
+        "  reduce over tp not in the network: no slots",
+        "  reduce over tp modelled by a guess",
+    ]
+
+
 def test_a_step_of_one_rank_that_sends_nothing():
     alone = step_summary(ranks=1, slowest_rank=0, operations=(), mean=ALIKE, slowest=ALIKE)
     lines = text_of(step_results(alone))

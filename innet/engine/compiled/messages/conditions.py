@@ -15,6 +15,10 @@ def refusal(plan: Plan) -> str | None:
     stream, schedule = plan.stream, plan.schedule
     assert stream is not None
     assert schedule is not None
+    if plan.packet_faults:
+        return f"packets meet the fault {plan.packet_faults[0].verb}"
+    if any(link.loss >= 1 for link in plan.graph.links):
+        return "a link loses every packet"
     if any(host.send_ps or host.receive_ps for host in plan.hosts):
         return "packets cost time on the hosts"
     largest = max(stream.payload_bytes + stream.overhead_bytes, stream.ack_bytes)
