@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from innet.collectives.schedule import Schedule
-from innet.plan.plan import Aggregation, DType, Rto, Stream
+from innet.plan.plan import Aggregation, DType, Plan, Rto, Stream
 
 OperationKind = Literal[
     "all_reduce",
@@ -13,6 +13,7 @@ OperationKind = Literal[
     "all_to_all",
     "broadcast",
     "reduce",
+    "gather",
     "send",
 ]
 
@@ -41,3 +42,17 @@ class Operation:
     schedule: Schedule | None = None
     job: int = 0
     root: int = 0
+
+
+def operation_of(plan: Plan) -> Operation:
+    """Return a plan's collective as an operation of all its ranks."""
+    return Operation(
+        "all_reduce",
+        tuple(range(len(plan.hosts))),
+        plan.elements,
+        plan.dtype,
+        plan.rto,
+        plan.aggregation,
+        plan.stream,
+        plan.schedule,
+    )

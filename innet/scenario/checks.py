@@ -3,11 +3,13 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from innet.collectives.algorithms import ALGORITHMS
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
 from innet.scenario.located import Problem
 from innet.scenario.network import Places, common_switch, network_of
 from innet.scenario.quantities import shown
 from innet.scenario.topologies import GraphSection, StarSection, listed
+from innet.scenario.training import TrainingSection
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -23,9 +25,12 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     of: workers that exist only at other points may be named.
     """
     yield from _pool(scenario)
-    yield from _extent(scenario)
+    if scenario.training is None:
+        yield from _extent(scenario)
+        yield from _files(scenario)
+    else:
+        yield from _step(scenario, scenario.training)
     workers = max(scenario.topology.workers, most_workers or 0)
-    yield from _files(scenario)
     for worker in scenario.workers:
         if worker >= workers:
             yield ("workers", worker), no_worker(worker, workers)
@@ -39,7 +44,8 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
 def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterator[Problem]:
     count = scenario.topology.workers
     graph, hosts = network_of(scenario, count + server)
-    if "in_network" in scenario.algorithms and common_switch(graph, count) is None:
+    needed = "in_network" in scenario.algorithms and scenario.training is None
+    if needed and common_switch(graph, range(count)) is None:
         yield (
             ("algorithms", scenario.algorithms.index("in_network")),
             "in_network runs where one switch that can sum has a cable to every worker, and here "
@@ -112,6 +118,24 @@ def _extent(scenario: "Scenario") -> Iterator[Problem]:
             f"{packets} packets for each of {workers} workers are too many to simulate; "
             f"{MAXIMUM_PACKETS} in all at most",
         )
+
+
+def _step(scenario: "Scenario", training: TrainingSection) -> Iterator[Problem]:
+    workers, placement = scenario.topology.workers, training.placement
+    if training.ranks != workers:
+        told = f"{training.ranks} ranks do not run on {workers} workers; the mesh's axes must have"
+        yield ("training", "mesh"), f"{told} {workers} as their product"
+    elif not isinstance(placement, str) and sorted(placement) != list(range(workers)):
+        told = f"every worker of 0 to {workers - 1} must stand in the list once"
+        yield ("training", "placement"), told
+    for place, name in enumerate(scenario.algorithms):
+        if name != "in_network" and ALGORITHMS[name].helpers:
+            told = f"{name} needs a host beside the workers, which steps do not have; write such as"
+            yield ("algorithms", place), f"{told} sharded_parameter_server"
+    for index, worker in scenario.workers.items():
+        if worker.start:
+            told = "the ranks of a step begin at 0; let the step compute first instead"
+            yield ("workers", index, "start"), told
 
 
 def _files(scenario: "Scenario") -> Iterator[Problem]:
