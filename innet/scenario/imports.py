@@ -9,8 +9,11 @@ import yaml
 
 from innet.errors import ConfigurationError
 from innet.files import write_whole
+from innet.scenario.asked import requests_of
+from innet.scenario.load import parse_scenario
 from innet.scenario.quantities import is_name
 from innet.workload.importers.chakra_step import import_chakra
+from innet.workload.importers.folding import folded
 from innet.workload.importers.imported import Imported
 from innet.workload.importers.training_loops import import_layers
 
@@ -30,7 +33,7 @@ switch: {{latency: 400 ns, slots: 512}}
 algorithms: [in_network, ring]
 training:
   mesh: {mesh}
-  dtype: float32
+  dtype: {dtype}
   step:
 {step}"""
 
@@ -54,12 +57,27 @@ def import_scenario(
         raise ConfigurationError("exists already; --force replaces it", file=str(output))
     imported = _READERS[format](files, ranks, model_parallel)
     text = scenario_text(imported, files, format, output.stem)
+    _check(text, files)
     write_whole(output, text.encode())
     return imported.notes
 
 
+def _check(text: str, files: Sequence[Path]) -> None:
+    """Refuse a step that `innet check` would refuse, before anything is written."""
+    try:
+        requests_of(parse_scenario(text))
+    except ConfigurationError as error:
+        told = f"holds a step that is no scenario: {error.message}"
+        raise ConfigurationError(told, file=str(files[0])) from None
+
+
 def scenario_text(imported: Imported, files: Sequence[Path], format: str, name: str) -> str:
-    """Return the scenario file of an imported step on a star of its ranks."""
+    """Return the scenario file of an imported step on a star of its ranks.
+
+    Such files give bytes and no types, so that elements have 4 bytes where all sums allow it,
+    else 2.
+    """
+    halves = any(size % 4 for size in imported.summed_sizes())
     return _SCENARIO.format(
         files=", ".join(" ".join(file.name.split()) for file in files),
         format=format,
@@ -67,7 +85,8 @@ def scenario_text(imported: Imported, files: Sequence[Path], format: str, name: 
         name=name if is_name(name) else "imported",
         workers=prod(imported.mesh.values()),
         mesh=_written(dict(imported.mesh), flow=True),
-        step=_indented(_written(list(imported.step)), 4),
+        dtype="float16" if halves else "float32",
+        step=_indented(_written(folded(imported.step)), 4),
     )
 
 

@@ -2,11 +2,13 @@
 
 from collections.abc import Iterator
 from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from innet.errors import ConfigurationError
-from innet.scenario.training import DeviceSection, TrainingSection
+from innet.errors import ConfigurationError, unreadable
+from innet.scenario.training import DeviceSection, ModelFile, TrainingSection
+from innet.tensors.safetensors import read_header
 from innet.units import PS_PER_SECOND, divide_half_even
 from innet.wire.dtypes import ITEMSIZE
 from innet.workload.actions import Action, TimedLayer
@@ -15,6 +17,7 @@ from innet.workload.mesh import Mesh
 from innet.workload.model import Layer, Model
 from innet.workload.models.catalogue import model_named
 from innet.workload.models.huggingface import model_from_config
+from innet.workload.models.tensors import model_of_tensors
 from innet.workload.parse import Path as StatementPath
 from innet.workload.parse import parse_let, parse_step
 from innet.workload.program import Workload
@@ -88,9 +91,8 @@ def timed_layers(scenario: "Scenario") -> tuple[TimedLayer, ...]:
             )
             for layer in training.layers
         )
-    assert training.device is not None
-    model, device = model_of(scenario), training.device
-    return tuple(_timed(layer, training.batch, device, item) for layer in model.layers)
+    layers = model_of(scenario).layers
+    return tuple(_timed(layer, training.batch, training.device, item) for layer in layers)
 
 
 def model_of(scenario: "Scenario") -> Model:
@@ -98,12 +100,12 @@ def model_of(scenario: "Scenario") -> Model:
     training = _training(scenario)
     given, sequence = training.model, training.sequence
     path = ("training", "model")
-    if isinstance(given, Path):
-        if sequence is None:
+    if isinstance(given, ModelFile):
+        if given.form == "config" and sequence is None:
             told = "needs training.sequence, the tokens of a sample"
             raise scenario.origin.error(path, told)
         try:
-            return model_from_config(scenario.folder / given, sequence)
+            return _model_in(scenario.folder / given.path, given.form, sequence)
         except ConfigurationError as error:
             raise scenario.origin.error(path, str(error)) from None
     assert given is not None
@@ -113,11 +115,23 @@ def model_of(scenario: "Scenario") -> Model:
         raise scenario.origin.error(path, error.message) from None
 
 
-def _timed(layer: Layer, batch: int, device: DeviceSection, item: int) -> TimedLayer:
+def _model_in(path: Path, form: str, sequence: int | None) -> Model:
+    """Return the model of a config.json, for samples of `sequence` tokens, or of tensors."""
+    if form == "config":
+        assert sequence is not None
+        return model_from_config(path, sequence)
+    try:
+        entries, _ = read_header(path)
+    except OSError as error:
+        raise unreadable(path, error) from None
+    return model_of_tensors(path.name, {entry.name: prod(entry.shape) for entry in entries})
+
+
+def _timed(layer: Layer, batch: int, device: DeviceSection | None, item: int) -> TimedLayer:
     return TimedLayer(
         layer.name,
-        _work_ps(batch * layer.forward_flops, device),
-        _work_ps(batch * layer.backward_flops, device),
+        0 if device is None else _work_ps(batch * layer.forward_flops, device),
+        0 if device is None else _work_ps(batch * layer.backward_flops, device),
         tuple(elements * item for elements in layer.tensors),
         layer.parameters,
     )

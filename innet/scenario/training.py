@@ -7,7 +7,7 @@ innet.scenario.step says where in the file an error is.
 from collections.abc import Iterator, Mapping
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, NamedTuple, Self
 
 from pydantic import Field, model_validator
 
@@ -82,23 +82,36 @@ class LayerSection(Section):
     )
 
 
-def _parse_model(value: object) -> str | Path:
+class ModelFile(NamedTuple):
+    """A file that describes a model: `form` is config (Hugging Face) or safetensors."""
+
+    form: str
+    path: Path
+
+
+_MODEL_FORMS = ("config", "safetensors")
+
+
+def _parse_model(value: object) -> str | ModelFile:
     if isinstance(value, Mapping):
-        file = value.get("config")
-        if len(value) == 1 and isinstance(file, str) and file and "\0" not in file:
-            return Path(file)
+        form, file = next(iter(value.items()), ("", None))
+        right = isinstance(file, str) and file and "\0" not in file
+        if len(value) == 1 and form in _MODEL_FORMS and right:
+            return ModelFile(form, Path(str(file)))
         raise ValueError(
-            "write {config: FILE}, a Hugging Face config.json; relative to the scenario file"
+            "write {config: FILE}, a Hugging Face config.json, or {safetensors: FILE}; relative "
+            "to the scenario file"
         )
     if isinstance(value, str) and value in MODELS:
         return value
     raise ValueError(
-        f"{shown(value)} is not a model; write {{config: FILE}} or one of {', '.join(MODELS)}"
+        f"{shown(value)} is not a model; write {{config: FILE}}, {{safetensors: FILE}} or one of "
+        f"{', '.join(MODELS)}"
     )
 
 
-def _write_model(value: str | Path) -> object:
-    return {"config": str(value)} if isinstance(value, Path) else value
+def _write_model(value: str | ModelFile) -> object:
+    return {value.form: str(value.path)} if isinstance(value, ModelFile) else value
 
 
 def _parse_mesh(value: object) -> dict[str, int]:
@@ -205,7 +218,7 @@ class TrainingSection(Section):
     )
     model: (
         Annotated[
-            str | Path,
+            str | ModelFile,
             Parsed(
                 _parse_model,
                 {
@@ -213,8 +226,9 @@ class TrainingSection(Section):
                         {"enum": list(MODELS)},
                         {
                             "type": "object",
-                            "properties": {"config": {"type": "string"}},
-                            "required": ["config"],
+                            "properties": {form: {"type": "string"} for form in _MODEL_FORMS},
+                            "minProperties": 1,
+                            "maxProperties": 1,
                             "additionalProperties": False,
                         },
                     ]
@@ -223,7 +237,10 @@ class TrainingSection(Section):
             ),
         ]
         | None
-    ) = Field(default=None, description="A model's name, or {config: FILE} of Hugging Face.")
+    ) = Field(
+        default=None,
+        description="A model's name, {config: FILE} of Hugging Face, or {safetensors: FILE}.",
+    )
     batch: Annotated[int, whole_number(1, 10**9)] = Field(
         default=1, description="Samples a rank; expressions know it as batch."
     )
@@ -267,7 +284,10 @@ class TrainingSection(Section):
     def _problems(self) -> Iterator[Problem]:
         if self.model is not None and self.layers:
             yield ("layers",), "model gives the layers already; write one of the two"
-        if self.model is not None and self.device is None:
+        tensors = isinstance(self.model, ModelFile) and self.model.form == "safetensors"
+        if tensors and self.device is not None:
+            yield ("device",), "a safetensors file says nothing of work; leave the device out"
+        if self.model is not None and self.device is None and not tensors:
             told = "a model's times need the device, such as {rate: 100 TFLOPS, efficiency: 0.4}"
             yield ("model",), told
         if self.model is None and self.device is not None:

@@ -32,10 +32,37 @@ def test_a_scenario_is_written_that_reads_as_the_same_step(innet, workload):
     imported = import_layers(workload, None, None)
     assert written["topology"]["workers"] == 4
     assert written["training"]["mesh"] == {"dp": 2, "tp": 2}
-    assert written["training"]["step"] == list(imported.step)
+    assert written["training"]["step"][:2] == [
+        {"repeat": 2, "do": [{"compute": "10 ns"}, {"all_reduce": {"size": 64, "over": "tp"}}]},
+        {"compute": "20 ns"},
+    ]
     found = programs(written["training"]["mesh"], written["training"]["step"])
     assert found == programs(imported.mesh, imported.step)
     assert len(found) == 4
+
+
+def test_what_was_written_is_checked_without_a_complaint(innet, workload):
+    assert innet("import", workload, "--format", "simai", "-o", "scenario.yaml")[0] == 0
+    code, out, err = innet("check", "scenario.yaml")
+    assert (code, err) == (0, "")
+    assert "dp 2, tp 2" in out
+
+
+def test_elements_have_half_the_bytes_where_sums_need_it(innet, workload):
+    workload.write_text(LAYERS.replace("900", "902"))
+    assert innet("import", workload, "--format", "simai", "-o", "s.yaml")[0] == 0
+    written = read_document(workload.with_name("s.yaml").read_text(), "s.yaml").value
+    assert written["training"]["dtype"] == "float16"
+    assert innet("check", "s.yaml")[0] == 0
+
+
+def test_a_step_that_is_no_scenario_is_refused(innet, workload):
+    workload.write_text(LAYERS.replace("900", "901"))
+    code, _, err = innet("import", workload, "--format", "simai", "-o", "s.yaml")
+    assert code == 2
+    assert err.startswith(f"{workload}: holds a step that is no scenario: rank 0: reduce_scatter: ")
+    assert "901 B is not a whole number of float16 elements" in err
+    assert not workload.with_name("s.yaml").exists()
 
 
 def test_options_give_what_a_file_does_not_say(innet, workload):

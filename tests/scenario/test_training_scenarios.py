@@ -1,6 +1,7 @@
 """Training scenarios: what is read, what is refused with file and line, and what it becomes."""
 
 import json
+from math import prod
 
 import pytest
 
@@ -112,6 +113,28 @@ def test_a_config_is_read_from_the_scenarios_folder(tmp_path):
         step_scenario([ALL_REDUCE], tmp_path / "other", sequence=4, **keys)
     with pytest.raises(ConfigurationError, match=r"made.yaml:8: .* needs training.sequence"):
         step_scenario([ALL_REDUCE], tmp_path, **keys)
+
+
+def test_gradients_are_those_of_a_safetensors_header(tmp_path):
+    shapes = {"h.10.w": [2, 3], "h.2.w": [5], "h.2.b": [5], "head": [7]}
+    header, at = {}, 0
+    for name, shape in shapes.items():
+        size = 2 * prod(shape)
+        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": [at, at + size]}
+        at += size
+    text = json.dumps(header).encode()
+    (tmp_path / "m.safetensors").write_bytes(len(text).to_bytes(8, "little") + text + bytes(at))
+    model = {"safetensors": "m.safetensors"}
+    scenario = step_scenario([ALL_REDUCE], tmp_path, model=model)
+    layers = workload_of(scenario).layers
+    assert [layer.name for layer in layers] == ["h.2", "h.10", "head"]
+    assert [layer.gradients for layer in layers] == [(20, 20), (24,), (28,)]
+    assert {layer.forward_ps + layer.backward_ps for layer in layers} == {0}
+    assert scenario.resolved()["training"]["model"] == model
+    with pytest.raises(ConfigurationError, match=r"made.yaml:9: training.device: .*no.* of work"):
+        step_scenario([ALL_REDUCE], tmp_path, model=model, device={"rate": "1 TFLOPS"})
+    with pytest.raises(ConfigurationError, match=r"made.yaml:8: training.model: .*cannot be read"):
+        step_scenario([ALL_REDUCE], tmp_path / "other", model=model)
 
 
 RACKS = (

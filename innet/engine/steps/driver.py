@@ -28,7 +28,7 @@ from innet.units import format_duration
 from innet.workload.actions import Action, Asked, Await, Call, Exchange, Work
 from innet.workload.program import Workload
 
-QUORUM = "quorum: times of entry; all members take part"
+QUORUM = "the members' times of entry; all take part once there is a quorum"
 
 _Process = Generator[simpy.Event, Any, None]
 

@@ -7,6 +7,7 @@ from typing import Any
 from innet.units import format_duration, noun_for
 
 Entry = dict[str, Any]
+_SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +27,16 @@ class Imported:
                 found[verb, options["over"]] = (calls + 1, size + options["size"])
         return found
 
+    def summed_sizes(self) -> set[int]:
+        """Return the bytes of all vectors that are summed."""
+        return {options["size"] for verb, options in _operations(self.step) if verb in _SUMMED}
+
 
 def _operations(entries: tuple[Entry, ...] | list[Entry]) -> Iterator[tuple[str, Entry]]:
     for entry in entries:
         if "do" in entry:
-            yield from _operations(entry["do"])
+            for _ in range(entry.get("repeat", 1)):
+                yield from _operations(entry["do"])
         else:
             for verb, options in entry.items():
                 if isinstance(options, dict):
