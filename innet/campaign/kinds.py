@@ -11,7 +11,8 @@ from innet.metrics.step_figures import StepSummary
 from innet.report.draw import draw_stored
 from innet.report.files import write_run
 from innet.report.results import PointResult, Results, StoredRun, Unfinished
-from innet.report.step_results import SPANS, StepPoint, StepResults
+from innet.report.step_draw import draw_finished
+from innet.report.step_results import SPANS, StepPoint, StepResults, StoredSteps
 from innet.report.step_table import step_table_lines
 from innet.report.table import table_lines
 from innet.scenario.schema import Scenario
@@ -103,7 +104,7 @@ def _draw_collective(folder: Path, manifest: Mapping[str, Any], results: Results
 
 
 def _draw_steps(folder: Path, manifest: Mapping[str, Any], results: StepResults) -> list[Path]:
-    return []
+    return draw_finished(StoredSteps(folder, manifest, results))
 
 
 COLLECTIVE = Kind(

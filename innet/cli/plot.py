@@ -18,6 +18,15 @@ class Measure(StrEnum):
     rate = "rate"
 
 
+class StepChart(StrEnum):
+    """What can be drawn of training steps."""
+
+    auto = "auto"
+    gain = "gain"
+    shares = "shares"
+    timeline = "timeline"
+
+
 def plot(
     runs: Annotated[
         list[Path] | None, typer.Argument(metavar="RUN...", help="Run directories of innet run.")
@@ -40,6 +49,13 @@ def plot(
         str | None,
         typer.Option(help="A swept key whose values get lines of their own, not panels."),
     ] = None,
+    chart: Annotated[
+        StepChart,
+        typer.Option(help="Training: gain (auto: of runs or a sweep), shares of steps, timeline."),
+    ] = StepChart.auto,
+    algorithm: Annotated[
+        str | None, typer.Option(help="With --chart timeline: one algorithm alone.")
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -53,17 +69,18 @@ def plot(
 ) -> None:
     """Draw what was swept, or bars, from run directories, or a scenario's network.
 
-    One line an algorithm, lower bounds dashed.
+    One line an algorithm, lower bounds dashed; of training steps the gain of in-network
+    aggregation, how steps are spent, or a timeline a rank.
     """
     from innet.campaign.topology import draw_scenario
     from innet.cli.output import write_text
-    from innet.report.draw import draw_runs
+    from innet.report.by_kind import draw_folders
 
     if (topology is None) == (not runs):
         raise typer.BadParameter("give either run directories or --topology SCENARIO")
     if topology is not None:
         written = draw_scenario(topology, overrides or (), out)
     else:
-        written = draw_runs(runs or [], x, y.value, out, lines)
+        written = draw_folders(runs or [], x, y.value, out, lines, chart.value, algorithm)
     if not quiet:
         write_text(f"{written}\n")

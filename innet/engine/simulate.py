@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
 from innet.engine.network import Network
+from innet.engine.recurrence.network import RecurrenceNetwork
 from innet.engine.recurrence.run import run_recurrence
 from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
@@ -94,10 +95,23 @@ def simulate_step(
 ) -> tuple[str, StepTrace]:
     """Run a training step in simulated time; return the name of the engine too.
 
-    `progress` is called with the fraction done. Raises UnfinishedError when the step
-    cannot finish, RefusedError when `engine` does not run steps.
+    `progress` is called with the fraction done. `auto` takes the recurrence where no operation
+    disturbs another, else the reference engine. Raises UnfinishedError when the step cannot
+    finish, RefusedError when `engine` does not run it.
     """
-    name, network = _step_network(plan, engine, note)
+    if engine == "reference":
+        return engine, _run_step(plan, ReferenceNetwork(plan), progress)
+    if engine == "recurrence":
+        return engine, _run_step(plan, RecurrenceNetwork(plan), progress)
+    if engine == "compiled":
+        raise RefusedError(engine, "it runs single collectives, and this is a training step")
+    try:
+        return "recurrence", _run_step(plan, RecurrenceNetwork(plan), progress)
+    except RefusedError:
+        return "reference", _run_step(plan, ReferenceNetwork(plan), progress)
+
+
+def _run_step(plan: StepPlan, network: Network, progress: Report | None) -> StepTrace:
     done = 0
 
     def report(completed: int) -> None:
@@ -110,13 +124,6 @@ def simulate_step(
     # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:
-        return name, run_step(plan.workload, network, lowering, limits, report)
+        return run_step(plan.workload, network, lowering, limits, report)
     finally:
         gc.unfreeze()
-
-
-def _step_network(plan: StepPlan, engine: Engine, note: Note | None) -> tuple[str, Network]:
-    """Return the network that runs a step's operations, and its engine's name."""
-    if engine not in ("auto", "reference"):
-        raise RefusedError(engine, "it runs single collectives, and this is a training step")
-    return "reference", ReferenceNetwork(plan)

@@ -8,7 +8,7 @@ operations that cost the most.
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from innet.metrics.step_figures import ClassFigures, OperationFigures, RankTimes
+from innet.metrics.step_figures import IN_NETWORK, ClassFigures, OperationFigures, RankTimes
 from innet.units import format_duration, format_rate
 
 
@@ -22,6 +22,7 @@ class StepDiagnosis:
 
 
 def diagnose_step(
+    algorithm: str,
     step_ps: int,
     bound_ps: int,
     times: RankTimes,
@@ -47,8 +48,11 @@ def diagnose_step(
         f"{who} had {most.name} ({most.how}) under way without compute for "
         f"{_share(_under_way_ps(most), step_ps)}. {_busiest(step_ps, classes)}"
     )
-    return StepDiagnosis(most.name, because, _of_communication(step_ps, most, classes))
+    return StepDiagnosis(most.name, because, _of_communication(algorithm, step_ps, most, classes))
 
+
+# What no switch takes part in, whatever its resources.
+_POINT_TO_POINT = ("send", "all_to_all", "gather")
 
 _OF_WAITING = (
     "Work shared more evenly over the ranks or, in a pipeline, more micro-batches; a faster "
@@ -67,15 +71,18 @@ def _of_compute(step_ps: int, bound_ps: int) -> str:
     )
 
 
-def _of_communication(step_ps: int, most: OperationFigures, classes: Sequence[ClassFigures]) -> str:
+def _of_communication(
+    algorithm: str, step_ps: int, most: OperationFigures, classes: Sequence[ClassFigures]
+) -> str:
     busiest = _busiest_class(classes)
     if busiest is not None and 2 * busiest.busiest_ps >= step_ps:
-        ways = [f"faster links ({busiest.link_class}) or fewer bytes"]
+        which = f" of the class {busiest.link_class}" if len(classes) > 1 else ""
+        ways = [f"faster links{which} or fewer bytes"]
     else:
         ways = ["fewer steps one after another, a larger window or more slots, shorter links"]
     if 10 * most.slowest.hidden_ps < _under_way_ps(most):
         ways.append("more of it under compute (async)")
-    if not most.offloaded:
+    if algorithm == IN_NETWORK and most.operation not in _POINT_TO_POINT and not most.offloaded:
         ways.append(f"in-network aggregation, which did not run it: {most.why}")
     told = "; ".join(ways)
     return f"{told[0].upper()}{told[1:]}."
@@ -83,12 +90,11 @@ def _of_communication(step_ps: int, most: OperationFigures, classes: Sequence[Cl
 
 def _busiest(step_ps: int, classes: Sequence[ClassFigures]) -> str:
     busiest = _busiest_class(classes)
-    if busiest is None:
+    if busiest is None or not busiest.busiest_ps:
         return "No link carried anything."
     return (
-        f"The busiest link, {busiest.busiest} ({busiest.link_class}, "
-        f"{format_rate(busiest.busiest_rate_bps)}), was sending "
-        f"{_share(busiest.busiest_ps, step_ps)}."
+        f"The busiest link, {busiest.busiest} at {format_rate(busiest.busiest_rate_bps)}, was "
+        f"sending {_share(busiest.busiest_ps, step_ps)}."
     )
 
 

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+IN_NETWORK = "in_network"
+
 
 @dataclass(frozen=True, slots=True)
 class OpenTimes:

@@ -1,6 +1,6 @@
 """From the trace of a training step to its figures."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from operator import attrgetter
@@ -15,6 +15,7 @@ from innet.metrics.step_figures import (
     StepSummary,
 )
 from innet.metrics.step_intervals import Interval, Intervals, length_ps, overlap_ps, union
+from innet.metrics.step_waiting import entered_ps
 from innet.metrics.traffic import direction_name, lost_on
 from innet.topology.graph import Graph
 from innet.trace.records import LinkRecord
@@ -35,7 +36,7 @@ def summarise_step(trace: StepTrace, graph: Graph, algorithm: str, engine: str) 
     classes = tuple(_class_figures(trace.links, graph))
     bound = max(each.compute_ps for each in times)
     diagnosis = diagnose_step(
-        step_time_ps(trace), bound, times[slowest], slowest, operations, classes
+        algorithm, step_time_ps(trace), bound, times[slowest], slowest, operations, classes
     )
     return StepSummary(
         algorithm,
@@ -67,7 +68,7 @@ def rank_times(trace: StepTrace) -> list[RankTimes]:
 
 @dataclass(frozen=True, slots=True)
 class _Rank:
-    """A rank's compute, and its other spans each with when all ranks had entered its operation."""
+    """A rank's compute, and its other spans, each with when its operation had its ranks."""
 
     compute: Intervals
     opened: Sequence[tuple[Span, int]]
@@ -102,35 +103,16 @@ def _since(span: Span, entered_ps: int) -> Interval:
 
 
 def _ranks(trace: StepTrace) -> Iterator[_Rank]:
-    entered = _entered_ps(trace.spans)
+    entries = entered_ps(trace.spans)
     compute: list[list[Interval]] = [[] for _ in trace.finish_ps]
     opened: list[list[tuple[Span, int]]] = [[] for _ in trace.finish_ps]
     for span in trace.spans:
         if span.operation == COMPUTE:
             compute[span.rank].append((span.start_ps, span.end_ps))
         else:
-            opened[span.rank].append((span, entered[span.number]))
+            opened[span.rank].append((span, entries[span.number]))
     for computes, spans in zip(compute, opened, strict=True):
         yield _Rank(union(computes), spans)
-
-
-def _entered_ps(spans: Iterable[Span]) -> dict[int, int]:
-    """Return when each operation had all the ranks that it needed.
-
-    That is when the last of its ranks entered it, but for those that came after some rank's end:
-    what ends without a rank does not need it, as a quorum, or a broadcast its receivers. Of a
-    message the sender counts alone.
-    """
-    entries: dict[int, list[int]] = {}
-    first_end: dict[int, int] = {}
-    for span in spans:
-        if span.operation not in (COMPUTE, "recv"):
-            entries.setdefault(span.number, []).append(span.start_ps)
-            first_end[span.number] = min(span.end_ps, first_end.get(span.number, span.end_ps))
-    return {
-        number: max(start for start in starts if start <= first_end[number])
-        for number, starts in entries.items()
-    }
 
 
 def _operation_figures(

@@ -29,7 +29,8 @@ class Operation:
     In the network, operations of one `job` share its slots and its sequence numbers, so they
     have the same group and aggregation, and each rank runs them one after another, in the order
     in which they were added. Different jobs have different slots. Point to point, every operation
-    has streams of its own and `job` has no meaning.
+    has streams of its own and `job` has no meaning. A rank completes an operation when it has all
+    that it receives; the source of a `send`, when its last packet has been sent the first time.
     """
 
     kind: OperationKind

@@ -100,14 +100,19 @@ def read_run(folder: Path) -> StoredRun:
 
 def kind_of_run(folder: Path) -> str:
     """Return what a run directory holds, `collective` or `training`; errors as `read_run`."""
-    _require_folder(folder)
+    read_manifest(folder)
     path = folder / "summary.json"
     return str(_read_object(path, _read_text(path)).get("kind", COLLECTIVE))
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
     """Return the manifest of a run directory, which holds the resolved scenario."""
-    _require_folder(folder)
+    if not folder.is_dir():
+        raise ConfigurationError(
+            "there is no such run directory; write one that `innet run` made, for example "
+            "runs/quickstart",
+            file=str(folder),
+        )
     path = folder / "manifest.json"
     manifest = _read_object(path, _read_text(path))
     match manifest:
@@ -137,15 +142,6 @@ def read_results(folder: Path, results: type[_AnyResults], kind: str) -> _AnyRes
             file=str(path),
             key=key,
         ) from None
-
-
-def _require_folder(folder: Path) -> None:
-    if not folder.is_dir():
-        raise ConfigurationError(
-            "there is no such run directory; write one that `innet run` made, for example "
-            "runs/quickstart",
-            file=str(folder),
-        )
 
 
 def _read_text(path: Path) -> str:

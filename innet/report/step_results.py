@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from innet.errors import ConfigurationError, unreadable
-from innet.metrics.step_figures import StepSummary
-from innet.metrics.step_gain import IN_NETWORK, Gain, gain_of
+from innet.metrics.step_figures import IN_NETWORK, StepSummary
+from innet.metrics.step_gain import Gain, gain_of
 from innet.report.results import FORMAT_VERSION, Unfinished, read_manifest, read_results
 
 TRAINING = "training"

@@ -32,8 +32,10 @@ def perfetto_file(
 def trace_events(spans: Sequence[StoredSpan], rank_names: Mapping[int, str]) -> Iterator[Event]:
     """Yield the events: first all names, then every lane's spans in order, then the arrows."""
     lanes = lanes_of(spans)
-    threads = {id(lane): thread for thread, lane in enumerate(lanes, 1)}
-    yield from _names(lanes, rank_names)
+    # Numbers of threads are those of no other thread or process: viewers read them as a system's.
+    first = max((_process(lane) for lane in lanes), default=0) + 1
+    threads = {id(lane): thread for thread, lane in enumerate(lanes, first)}
+    yield from _names(lanes, first, rank_names)
     sends: dict[int, tuple[Lane, StoredSpan]] = {}
     receives: dict[int, tuple[Lane, StoredSpan]] = {}
     for lane in lanes:
@@ -52,21 +54,18 @@ def trace_events(spans: Sequence[StoredSpan], rank_names: Mapping[int, str]) -> 
         yield {**end, "bp": "e"}
 
 
-def _names(lanes: Iterable[Lane], rank_names: Mapping[int, str]) -> Iterator[Event]:
+def _names(lanes: Iterable[Lane], first: int, rank_names: Mapping[int, str]) -> Iterator[Event]:
     seen: set[int] = set()
-    for thread, lane in enumerate(lanes, 1):
-        process = _process(lane)
+    for thread, lane in enumerate(lanes, first):
+        where = {"pid": _process(lane), "tid": thread}
         if lane.rank not in seen:
             seen.add(lane.rank)
             name = rank_names.get(lane.rank, f"rank {lane.rank}")
-            yield _metadata("process_name", process, 0, {"name": name})
-            yield _metadata("process_sort_index", process, 0, {"sort_index": lane.rank})
-        yield _metadata("thread_name", process, thread, {"name": lane.title})
-        yield _metadata("thread_sort_index", process, thread, {"sort_index": thread})
-
-
-def _metadata(name: str, process: int, thread: int, args: Mapping[str, Any]) -> Event:
-    return {"ph": "M", "name": name, "pid": process, "tid": thread or process, "args": args}
+            yield {"ph": "M", "name": "process_name", **where, "args": {"name": name}}
+            order = {"sort_index": lane.rank}
+            yield {"ph": "M", "name": "process_sort_index", **where, "args": order}
+        yield {"ph": "M", "name": "thread_name", **where, "args": {"name": lane.title}}
+        yield {"ph": "M", "name": "thread_sort_index", **where, "args": {"sort_index": thread}}
 
 
 def _process(lane: Lane) -> int:

@@ -1,5 +1,7 @@
 """What is said to limit a step, and the sentences with their numbers."""
 
+from dataclasses import replace
+
 from made_steps import RING, link_record, opened, star, step_trace, work
 
 from innet.metrics.step_summary import summarise_step
@@ -7,8 +9,8 @@ from innet.metrics.step_summary import summarise_step
 BUSY = [link_record(0), link_record(1, bytes=1000, busy_ps=80), link_record(2), link_record(3)]
 
 
-def limit_of(trace):
-    found = summarise_step(trace, star(), "in_network", "made")
+def limit_of(trace, algorithm="in_network"):
+    found = summarise_step(trace, star(), algorithm, "made")
     return found.limited_by, found.because, found.help
 
 
@@ -47,11 +49,26 @@ def test_the_operations_that_cost_the_most_limit():
     assert limit_of(step_trace(spans, links=BUSY, ran=RING)) == (
         "all_gather over tp",
         "Rank 0, the last to end, had all_gather over tp (ring) under way without compute for 80 % "
-        "of the step. The busiest link, switch -> worker0 (link, 10 Gbps), was sending 80 % of the "
+        "of the step. The busiest link, switch -> worker0 at 10 Gbps, was sending 80 % of the "
         "step.",
-        "Faster links (link) or fewer bytes; more of it under compute (async); in-network "
+        "Faster links or fewer bytes; more of it under compute (async); in-network "
         "aggregation, which did not run it: the switch has no free slots.",
     )
+
+
+def test_only_what_a_switch_could_do_is_asked_of_it():
+    spans = [opened(0, 0, 100, 0, "send"), opened(1, 0, 100, 0, "recv")]
+    assert "aggregation" not in limit_of(step_trace(spans, ran=RING))[2]
+    spans = [opened(rank, 0, 100, 0) for rank in range(2)]
+    assert "aggregation" not in limit_of(step_trace(spans, ran=RING), "ring")[2]
+
+
+def test_of_several_classes_of_links_the_busiest_is_named():
+    graph = star()
+    links = (replace(graph.links[0], link_class="spine"), *graph.links[1:])
+    trace = step_trace([opened(rank, 0, 100, 0) for rank in range(2)], links=BUSY)
+    found = summarise_step(trace, replace(graph, links=links), "ring", "made")
+    assert found.help.startswith("Faster links of the class link or fewer bytes")
 
 
 def test_idle_links_ask_for_fewer_steps_and_hidden_operations_not_for_overlap():

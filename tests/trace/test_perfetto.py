@@ -55,6 +55,10 @@ def require_valid(events):
             wanted = "sort_index" if event["name"].endswith("sort_index") else "name"
             assert set(event["args"]) == {wanted}
 
+    owners = {(event["tid"], event["pid"]) for event in events}
+    assert len(owners) == len({thread for thread, _ in owners})
+    assert not {thread for thread, _ in owners} & {process for _, process in owners}
+
 
 def require_apart(events):
     """Check that a thread's spans, as a viewer rounds them, neither nest nor overlap."""
@@ -78,12 +82,12 @@ def test_ranks_are_processes_and_lanes_are_threads_with_names():
     }
     assert named == {
         (1, 0): "rank 0",
-        (1, 1): "compute",
-        (1, 2): "collective over dp",
-        (1, 3): "send over pp",
+        (1, 3): "compute",
+        (1, 4): "collective over dp",
+        (1, 5): "send over pp",
         (2, 0): "rank 1: pp 1",
-        (2, 4): "compute",
-        (2, 5): "recv over pp",
+        (2, 6): "compute",
+        (2, 7): "recv over pp",
     }
 
 

@@ -24,24 +24,18 @@ def refusal(plan: Plan) -> str | None:
 def _of_faults(plan: Plan) -> str | None:
     if plan.node_faults:
         return f"a node meets the fault {plan.node_faults[0].verb}"
-    if plan.packet_faults:
-        return f"packets meet the fault {plan.packet_faults[0].verb}"
-    if any(link.loss >= 1 for link in plan.graph.links):
-        return "a link loses every packet"
     return None
 
 
 def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
-    if any(host.send_ps or host.receive_ps for host in plan.hosts):
-        return "packets cost time on the hosts"
     return of_slots(plan, format_)
 
 
 def _of_sizes(plan: Plan, format_: Aggregation) -> str | None:
     if format_.slots > MOST_SLOTS or plan.workers > MOST_PORTS:
         return f"more than {MOST_SLOTS} slots or {MOST_PORTS} workers"
-    if plan.rto.initial_ps < 1 or plan.rto.minimum_ps < 1:
-        return "a retransmission timeout of 0"
+    if min(plan.rto.initial_ps, plan.rto.maximum_ps) < 1:
+        return "a retransmission timeout of 0, with which time stands still"
     if plan.patience_ps + plan.maximum_time_ps > _MOST_PS:
         return "its times do not fit in 64 bits"
     return None

@@ -10,13 +10,15 @@ from numba.extending import register_jitable
 
 _PLAIN: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
 
-inlined: Callable[..., Any] = njit(**_PLAIN, forceinline=True)
+_INNER: dict[str, Any] = {**_PLAIN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+inlined: Callable[..., Any] = njit(**_INNER, forceinline=True)
+called: Callable[..., Any] = njit(**_INNER)  # for what is long and seldom done
 kernel: Callable[..., Any] = njit(**_PLAIN, cache=True)
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:
     """Let compiled code call a plain Python function, compiled from its own source."""
-    compiled: Callable[..., Any] = register_jitable(**_PLAIN, forceinline=True)(function)
+    compiled: Callable[..., Any] = register_jitable(**_INNER, forceinline=True)(function)
     return compiled
 
 

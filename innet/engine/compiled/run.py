@@ -14,7 +14,8 @@ from innet.plan.plan import Plan
 from innet.trace.records import Trace
 from innet.units import format_duration
 
-# Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event may send to all workers.
+# Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event of the switch may send
+# to all workers.
 _EVENTS_A_SLICE = 2_000_000
 _SENDS_A_SLICE = 20_000_000
 
@@ -68,9 +69,9 @@ class CompiledRun:
 
     def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
-        events = min(_EVENTS_A_SLICE, _SENDS_A_SLICE // self._plan.workers + 1)
         while True:
-            status = run_windows(self.state, last, events)
+            self.state.switch.counters["sends_left"] = _SENDS_A_SLICE
+            status = run_windows(self.state, last, _EVENTS_A_SLICE)
             if status == FULL:
                 self.state = grown(self.state)
             elif status == MORE:

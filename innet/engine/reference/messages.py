@@ -19,7 +19,8 @@ from innet.wire.dtypes import ITEMSIZE, narrow, widen
 
 class MessageProgram:
     """One point-to-point collective. A message is handed over as soon as what it carries is
-    complete; how it then leaves is a property of the schedule.
+    complete; how it then leaves is a property of the schedule. The source of a single message
+    is done when it has been sent, all others when they have what they receive.
     """
 
     def __init__(
@@ -43,11 +44,19 @@ class MessageProgram:
         self._progress = Progress(schedule, self._send, self._apply)
         self._values: dict[int, Any] = {}
         self._vectors = self._copies(tensors)
+        self._until_sent = operation.kind == "send"
         self._now = 0
         self._handed_over: set[int] = set()
         self._broken: set[int] = set()
         self._ranks = [
-            Rank(hardware, operation, place, self._arrived, self._paths_from(place))
+            Rank(
+                hardware,
+                operation,
+                place,
+                self._arrived,
+                self._sent_by(place) if self._until_sent else None,
+                self._paths_from(place),
+            )
             for place in range(schedule.ranks)
         ]
 
@@ -65,6 +74,9 @@ class MessageProgram:
             return self._hardware.path(self._ranks[source].host.node, end.host.node, end.arrive)
 
         return path_to
+
+    def _sent_by(self, place: int) -> Callable[[int], None]:
+        return lambda now: self._note_finish(place, now)
 
     def start(self, operation: int, place: int, now: int) -> None:
         """Send what needs nothing first, and apply what has come before the start."""
@@ -93,7 +105,9 @@ class MessageProgram:
         self._note_finish(place, now)
 
     def _note_finish(self, place: int, now: int) -> None:
-        if (self._number, place) not in self._ledger.finish and self._progress.done(place):
+        if (self._number, place) in self._ledger.finish or not self._progress.done(place):
+            return
+        if not (self._until_sent and self._ranks[place].endpoint.window_full):
             self._ledger.complete(self._number, place, now)
 
     def _part(self, message: int) -> slice:

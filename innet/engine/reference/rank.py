@@ -28,8 +28,8 @@ def endpoint_of(operation: Operation, place: int) -> StreamEndpoint:
 class Rank:
     """Packets to and from place p are the work of core p modulo the host's cores.
 
-    `arrived(message, now)` is called when a message is whole, `path_to(place)` leads to another
-    one of the group.
+    `arrived(message, now)` is called when a message is whole, `sent(now)`, if there is one,
+    whenever packets may have left; `path_to(place)` leads to another one of the group.
     """
 
     def __init__(
@@ -38,6 +38,7 @@ class Rank:
         operation: Operation,
         place: int,
         arrived: Callable[[MessageArrived, int], None],
+        sent: Callable[[int], None] | None,
         path_to: Callable[[int], Path],
     ) -> None:
         assert operation.stream is not None
@@ -45,7 +46,8 @@ class Rank:
         self.host = hardware.fabric.hosts[self.number]
         self.endpoint = endpoint_of(operation, place)
         self.sent = self.received = 0
-        self._stream, self._arrived, self._path_to = operation.stream, arrived, path_to
+        self._stream, self._path_to = operation.stream, path_to
+        self._arrived, self._has_sent = arrived, sent
         self._paths: dict[int, Path] = {}
         self._cores = hardware.cores_of(self.number)
         node = self.host.node
@@ -83,6 +85,8 @@ class Rank:
             self._send(paths[destination], packet, now)
         if endpoint.window_full:
             self._full_since = min(self._full_since, now)
+        if self._has_sent is not None:
+            self._has_sent(now)
         deadline = endpoint.next_deadline()
         if deadline is not None:
             self._timer.arm(deadline)

@@ -65,6 +65,13 @@ def test_what_cannot_be_compiled_is_named(case, why):
         simulate(case, engine="compiled")
 
 
+def test_a_timeout_of_0_is_refused_since_time_would_stand_still():
+    case = plan()
+    rto = dataclasses.replace(case.rto, initial_ps=0)
+    with pytest.raises(RefusedError, match="timeout of 0, with which time stands still"):
+        run_compiled(dataclasses.replace(case, rto=rto))
+
+
 def test_times_beyond_64_bits_are_refused():
     with pytest.raises(RefusedError, match="64 bits"):
         run_compiled(dataclasses.replace(plan(), patience_ps=1 << 61))

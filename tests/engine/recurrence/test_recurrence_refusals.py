@@ -20,7 +20,6 @@ from tests.engine.recurrence.made_stars import SLOW_RECEIVER, star
         (star("faults: [{drop: {from: 0, to: switch, packet: 3}}]"), "faults"),
         (star("faults: [{pause: {node: 0, at: 1 us, for: 1 us}}]"), "faults"),
         (star("host: {send: 10 ns, cores: 2}"), "several cores"),
-        (build_plan(scenario(), "ring", False, 100), "ring is point to point"),
         (build_plan(scenario(), "in_network", True, 100), "check: never"),
         (dataclasses.replace(star(), patience_ps=10**6), "given up"),
         (dataclasses.replace(star(), maximum_time_ps=1 << 61), "64 bits"),
