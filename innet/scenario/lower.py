@@ -17,7 +17,7 @@ from innet.wire.headers import help_medium_bytes
 from innet.workload.actions import Call
 from innet.workload.sparse import as_exchange
 
-_NOT_SUMMED = ("send", "all_to_all", "gather")
+_NOT_SUMMED = ("all_to_all", "gather")
 # What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
 _COPIED = ("all_gather", "broadcast")
 
@@ -82,19 +82,25 @@ def ways_of(
 
 
 def _in_network(request: Request, aggregation: Aggregation, job: int, default: DType) -> Way:
-    call = request.call
-    assert call is not None
-    dtype = _switch_dtype(call, default)
-    elements = _elements(request.size, dtype)
+    assert request.call is not None
+    call = _at_switch(request.call, default)
+    dtype = call.dtype or default
+    elements = _elements(call.size, dtype)
     kind, root = call.kind, call.root
     return Way(
         kind, call.group, root, elements, dtype, "in_network", "", aggregation=aggregation, job=job
     )
 
 
-def _switch_dtype(call: Call, default: DType) -> DType:
-    """Return the type of the elements that a switch sees."""
-    return "int32" if call.kind in _COPIED else call.dtype or default
+def _at_switch(call: Call, default: DType) -> Call:
+    """Return a collective as a switch sees it: what is only copied has no values to it."""
+    if call.kind not in _COPIED:
+        return call
+    return as_exchange(call, ITEMSIZE[call.dtype or default])._replace(dtype="int32")
+
+
+def _has_floats(call: Call, default: DType) -> bool:
+    return (_at_switch(call, default).dtype or default) != "int32"
 
 
 def _elements(size_bytes: int, dtype: DType) -> int:
@@ -144,6 +150,17 @@ class _PointToPoint:
         return self._schedules[key]
 
 
+def _refusal(call: Call) -> str:
+    """Return why no switch takes part in a collective, wherever its ranks are; "" if one may."""
+    if call.kind in _NOT_SUMMED:
+        return f"{call.kind} has no sum"
+    if call.op != "sum":
+        return f"switches take no {call.op}"
+    if call.density is not None and call.kind not in _COPIED:
+        return "switches add no sparse vectors"
+    return "" if call.quorum is None else "switches wait for all, not for a quorum"
+
+
 def _offers(
     scenario: Scenario, graph: Graph, hosts: Sequence[Host], requests: Sequence[Request]
 ) -> list[tuple[Aggregation | str, int]]:
@@ -155,8 +172,8 @@ def _offers(
     default = scenario.training.dtype
     jobs: dict[tuple[tuple[int, ...], str | None, bool], int] = {}
     for request in requests:
-        if request.call is not None and request.kind not in _NOT_SUMMED:
-            floats = _switch_dtype(request.call, default) != "int32"
+        if request.call is not None and not _refusal(request.call):
+            floats = _has_floats(request.call, default)
             jobs.setdefault((request.group, request.lane, floats), len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
@@ -164,14 +181,12 @@ def _offers(
         group = [hosts[rank].node for rank in request.group]
         switch = common_switch(graph, group)
         call = request.call
-        if call is None or request.kind in _NOT_SUMMED:
-            found.append((f"{request.kind} has no sum", 0))
-        elif call.op != "sum" or call.density is not None or call.quorum is not None:
-            found.append((f"switches take no {call.op} of sparse values or of a quorum", 0))
+        if call is None or _refusal(call):
+            found.append(("a message has no sum" if call is None else _refusal(call), 0))
         elif switch is None or slots < scenario.host.cores:
             found.append(("no switch has a cable to every rank", 0))
         else:
-            floats = _switch_dtype(call, default) != "int32"
+            floats = _has_floats(call, default)
             aggregation = Aggregation(
                 tree=one_switch(switch, len(group)),
                 slots=slots,
