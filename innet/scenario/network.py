@@ -110,13 +110,6 @@ def _listed(topology: GraphSection, server: bool) -> Iterator[NamedCable]:
                     yield NamedCable(source, target, cable, link.count)
 
 
-def common_switch(graph: Graph, workers: int) -> int | None:
-    """Return the first switch that can sum and has a cable to every worker, None without one."""
-    beside = [{graph.links[x].target for x in graph.links_out[rank]} for rank in range(workers)]
-    common = set.intersection(*beside)
-    return min((node for node in common if graph.nodes[node].aggregates), default=None)
-
-
 class Places:
     """What a scenario calls the nodes and links of a graph.
 
