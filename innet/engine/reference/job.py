@@ -40,7 +40,7 @@ class _Worker:
     def __init__(self, shards: list[Shard], node: int, start_ps: int) -> None:
         self.shards, self.node, self.start_ps = shards, node, start_ps
         self.last: _Task | None = None
-        self.begun = 0  # how many operations of the job
+        self.entered = 0  # how many operations of the job
         self.left = 0
         self.waiting: list[_Task] = []
 
@@ -136,14 +136,19 @@ class AggregationJob:
     # --- operations ----------------------------------------------------------------------
 
     def start(self, operation: int, place: int, now: int) -> None:
-        """A worker begins an operation on all its cores, after those that it began before."""
+        """A worker enters an operation; it begins it after those that it entered before."""
         worker, task = self._workers[place], self._tasks[operation]
-        if task.turn != worker.begun:
+        if task.turn != worker.entered:
             raise ValueError(f"operation {operation} is not the next of job {self._first.job}")
-        worker.begun += 1
-        if worker.left:
+        worker.entered += 1
+        if worker.left or worker.waiting:
             worker.waiting.append(task)
-            return
+        else:
+            self._begin(task, place, now)
+
+    def _begin(self, task: _Task, place: int, now: int) -> None:
+        """Begin an operation on all cores."""
+        worker = self._workers[place]
         worker.last, worker.left = task, len(worker.shards)
         parts: Sequence[IntegerBlocks | FloatBlocks | None] = [None] * len(worker.shards)
         if task.tensors is not None:
@@ -166,15 +171,19 @@ class AggregationJob:
         assert worker.last is not None
         self._ledger.complete(worker.last.number, place, now)
         if worker.waiting:
-            number = worker.waiting.pop(0).number
-            order = priority(START, worker.node, number)
-            gate = self._hardware.gate(worker.node)
-            call_at(
-                self._hardware.env,
-                now,
-                order,
-                lambda then: gate(lambda at: self.start(number, place, at), then),
-            )
+            self._begin_next(place, worker.waiting[0], now)
+
+    def _begin_next(self, place: int, task: _Task, now: int) -> None:
+        """Begin what a worker has entered, as if it had entered it now."""
+        worker = self._workers[place]
+        gate = self._hardware.gate(worker.node)
+
+        def begin(at: int) -> None:
+            if worker.waiting and worker.waiting[0] is task and not worker.left:
+                self._begin(worker.waiting.pop(0), place, at)
+
+        order = priority(START, worker.node, task.number)
+        call_at(self._hardware.env, now, order, lambda then: gate(begin, then))
 
     # --- faults --------------------------------------------------------------------------
 
@@ -194,7 +203,7 @@ class AggregationJob:
             shard.reset(again)
         if again and last is not None and worker.left == 0:
             self._ledger.reopen(last.number, place)
-        worker.begun = 0 if last is None else last.turn + (not again)
+        worker.entered = 0 if last is None else last.turn + (not again)
         worker.left = 0
         worker.waiting.clear()
 
