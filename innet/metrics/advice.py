@@ -17,7 +17,7 @@ from innet.metrics.traffic import (
 from innet.plan.plan import Plan
 from innet.plan.ways import filling_window, slowest_packet_ps
 from innet.trace.records import Trace
-from innet.units import format_duration, format_rate, serialisation_ps
+from innet.units import format_duration, format_rate, noun_for, serialisation_ps
 
 Sentences = tuple[str, str]
 
@@ -207,7 +207,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun_for(number, noun)}"
 
 
 _WRITERS: Mapping[str, Callable[[Plan, Trace, int], Sentences]] = {

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from innet.plan.plan import Plan
+from innet.topology.graph import Graph
 from innet.trace.records import LinkRecord, Trace
 
 
@@ -71,8 +72,13 @@ def busiest_link(trace: Trace) -> LinkRecord | None:
 
 def link_name(plan: Plan, link: int) -> str:
     """Return the two nodes of a link direction, for example `worker3 -> switch`."""
-    nodes, direction = plan.graph.nodes, plan.graph.links[link]
-    return f"{nodes[direction.source].name} -> {nodes[direction.target].name}"
+    return direction_name(plan.graph, link)
+
+
+def direction_name(graph: Graph, link: int) -> str:
+    """Return the two nodes of a link direction of a network."""
+    direction = graph.links[link]
+    return f"{graph.nodes[direction.source].name} -> {graph.nodes[direction.target].name}"
 
 
 def rank_name(plan: Plan, rank: int) -> str:

@@ -13,6 +13,7 @@ OperationKind = Literal[
     "all_to_all",
     "broadcast",
     "reduce",
+    "gather",
     "send",
 ]
 

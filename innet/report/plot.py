@@ -4,7 +4,7 @@ Matplotlib is imported only here and in `axes.py`, when something is drawn, and 
 The same chart gives the same bytes: no dates, fixed ids.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -17,7 +17,7 @@ from innet.report.series import Chart, Panel, Series
 from innet.report.style import SETTINGS, VARIANT_LINES, label_of, marker_fill, style_of
 
 FORMATS = ("svg", "png", "pdf")
-NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
+_NO_DATE = {"svg": {"Date": None}, "png": {}, "pdf": {"CreationDate": None, "ModDate": None}}
 _MOST_COLUMNS = 3
 _PANEL_INCHES = (3.9, 2.7)
 _SMALL_PANEL_INCHES = (2.35, 2.1)
@@ -45,18 +45,24 @@ def write_plot(chart: Chart, path: Path) -> None:
 
 def draw(chart: Chart, file_format: str) -> bytes:
     """Return a chart as the bytes of an svg, png or pdf file."""
+    kind = _bar_figure if chart.axis.key is None else _line_figure
+    return rendered(lambda: kind(chart), file_format)
+
+
+def rendered(make_figure: Callable[[], Any], file_format: str) -> bytes:
+    """Return the figure that is made under innet's settings as the bytes of a file."""
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         settings: Any = matplotlib.rcParams
         settings.update(SETTINGS)
-        figure = _bar_figure(chart) if chart.axis.key is None else _line_figure(chart)
+        figure = make_figure()
         content = BytesIO()
         figure.savefig(
             content,
             format=file_format,
-            metadata=NO_DATE[file_format],
+            metadata=_NO_DATE[file_format],
             bbox_inches="tight",
             pad_inches=0.05,
         )

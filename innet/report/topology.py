@@ -1,16 +1,15 @@
 """Draw a network: tiers as rows, racks grouped, cables coloured by class, switches that can sum."""
 
 from collections.abc import Iterator, Sequence
-from io import BytesIO
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from innet.files import write_whole
 from innet.metrics.layout import DrawnCable, DrawnNode, Layout
-from innet.report.plot import NO_DATE, plot_format
-from innet.report.style import ALGORITHM_STYLES, SETTINGS
-from innet.units import format_duration, format_rate
+from innet.report.plot import plot_format, rendered
+from innet.report.style import ALGORITHM_STYLES
+from innet.units import format_duration, format_rate, noun_for
 
 # Tiers from hosts up, and colours of the classes of links in the order of their first links.
 _CLASS_COLOURS = ("#56B4E9", "#0072B2", "#009E73", "#CC79A7", "#8A7B00", "#E69F00")
@@ -32,22 +31,7 @@ def write_topology(layout: Layout, title: str, path: Path) -> None:
 
 def draw_topology(layout: Layout, title: str, file_format: str) -> bytes:
     """Return a network as the bytes of an svg, png or pdf file."""
-    import matplotlib
-
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        settings: Any = matplotlib.rcParams
-        settings.update(SETTINGS)
-        figure = _figure(layout, title)
-        content = BytesIO()
-        figure.savefig(
-            content,
-            format=file_format,
-            metadata=NO_DATE[file_format],
-            bbox_inches="tight",
-            pad_inches=0.05,
-        )
-    return content.getvalue()
+    return rendered(lambda: _figure(layout, title), file_format)
 
 
 def _figure(layout: Layout, title: str) -> Any:  # noqa: ANN401
@@ -202,9 +186,15 @@ def _handles(layout: Layout, colours: dict[str, str]) -> Iterator[Any]:
     for name, colour in colours.items():
         yield Line2D([], [], color=colour, linewidth=1.6, label=_class_label(layout.cables, name))
     workers = sum(not node.switch for node in layout.nodes)
-    noun = "worker" if workers == 1 else "workers"
+    label = f"{workers} {noun_for(workers, 'worker')}"
     yield Line2D(
-        [], [], color=_HOST, marker="s", markersize=3, linestyle="", label=f"{workers} {noun}"
+        [],
+        [],
+        color=_HOST,
+        marker="s",
+        markersize=3,
+        linestyle="",
+        label=f"{workers} {noun_for(workers, 'worker')}",
     )
     switches = [node for node in layout.nodes if node.switch]
     for aggregates, label in ((True, "switch that can sum"), (False, "switch that forwards")):

@@ -7,7 +7,7 @@ from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
 from innet.plan.plan import Aggregation, Host, Plan, Stream
 from innet.plan.tree import aggregation_tree
-from innet.plan.ways import Pair, Way, pair_of, tree_ways
+from innet.plan.ways import Pair, pair_of, tree_ways
 from innet.scenario.network import Places, network_of
 from innet.scenario.plan_faults import (
     chances_of_loss,
@@ -54,7 +54,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     schedule = _schedule(scenario, algorithm, elements)
     ranks = workers if schedule is None else schedule.ranks
     graph, nodes = network_of(scenario, ranks)
-    hosts = tuple(_host(scenario, rank, node) for rank, node in enumerate(nodes))
+    hosts = tuple(host_of(scenario, rank, node) for rank, node in enumerate(nodes))
     places = Places(graph, nodes, workers)
     routes = shortest_routes(graph, nodes, scenario.seed)
     configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
@@ -64,10 +64,11 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         rto = aggregation_timeout(configured, graph, routes, hosts, aggregation)
         ways = [way.up + way.down for way in tree_ways(graph, routes, aggregation.tree)]
     else:
-        stream = _stream(scenario)
+        stream = stream_of(scenario)
         pairs = _pairs(graph, routes, hosts, schedule)
         rto = stream_timeout(configured, graph, hosts, stream, pairs)
         ways = [pair.there for pair in pairs]
+    longest = max((len(way) for way in ways), default=0)
     return Plan(
         name=scenario.name,
         seed=scenario.seed,
@@ -81,8 +82,8 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         carry_payload=carry_payload,
         rto=rto,
         maximum_time_ps=scenario.limit,
-        patience_ps=_patience(scenario, graph, ways) * rto.maximum_ps
-        + _latest_event_ps(scenario, hosts),
+        patience_ps=patience_trips(scenario, graph, longest) * rto.maximum_ps
+        + latest_event_ps(scenario, hosts),
         aggregation=aggregation,
         stream=stream,
         schedule=schedule,
@@ -103,7 +104,8 @@ def _schedule(scenario: Scenario, algorithm: str, elements: int) -> Schedule | N
     return build_schedule(algorithm, scenario.topology.workers, elements, itemsize)
 
 
-def _host(scenario: Scenario, rank: int, node: int) -> Host:
+def host_of(scenario: Scenario, rank: int, node: int) -> Host:
+    """Return what a rank's host is like; `node` is its node."""
     common = scenario.host
     worker = scenario.workers.get(rank)
     if worker is None:
@@ -126,7 +128,8 @@ def _aggregation(scenario: Scenario, routes: Routes) -> Aggregation:
     )
 
 
-def _stream(scenario: Scenario) -> Stream:
+def stream_of(scenario: Scenario) -> Stream:
+    """Return what streams between hosts are like."""
     message = scenario.message
     return Stream(
         payload_bytes=message.payload,
@@ -143,9 +146,8 @@ def _pairs(graph: Graph, routes: Routes, hosts: Sequence[Host], schedule: Schedu
     return [pair_of(graph, routes, hosts, source, target) for source, target in ranks]
 
 
-def _patience(scenario: Scenario, graph: Graph, ways: Sequence[Way]) -> int:
-    """Return how many round trips in a row are all lost only once in 10**12 times."""
-    links = max((len(way) for way in ways), default=0)
+def patience_trips(scenario: Scenario, graph: Graph, links: int) -> int:
+    """Return how many trips over `links` links in a row are all lost only once in 10**12 times."""
     arrives = (1 - max(link.loss for link in graph.links)) ** links * math.prod(
         1 - chance for chance in chances_of_loss(scenario)
     )
@@ -154,5 +156,6 @@ def _patience(scenario: Scenario, graph: Graph, ways: Sequence[Way]) -> int:
     return max(_LEAST_PATIENCE, math.ceil(math.log(_NEGLIGIBLE) / math.log1p(-arrives)))
 
 
-def _latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:
+def latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:
+    """Return when the last thing happens that the network itself does not bring about."""
     return max(latest_fault_ps(scenario), *(host.start_ps for host in hosts))

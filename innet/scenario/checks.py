@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
+from innet.collectives.algorithms import ALGORITHMS
 from innet.plan.plan import TreeSwitch
 from innet.plan.tree import aggregation_tree
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
@@ -10,6 +11,7 @@ from innet.scenario.located import Problem
 from innet.scenario.network import Places, network_of
 from innet.scenario.quantities import shown
 from innet.scenario.topologies import GraphSection, StarSection, listed
+from innet.scenario.training import TrainingSection
 from innet.topology.graph import Graph
 from innet.topology.routes import shortest_routes
 
@@ -27,9 +29,12 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     of: workers that exist only at other points may be named.
     """
     yield from _pool(scenario)
-    yield from _extent(scenario)
+    if scenario.training is None:
+        yield from _extent(scenario)
+        yield from _files(scenario)
+    else:
+        yield from _step(scenario, scenario.training)
     workers = max(scenario.topology.workers, most_workers or 0)
-    yield from _files(scenario)
     for worker in scenario.workers:
         if worker >= workers:
             yield ("workers", worker), no_worker(worker, workers)
@@ -43,7 +48,8 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
 def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterator[Problem]:
     count = scenario.topology.workers
     graph, hosts = network_of(scenario, count + server)
-    if "in_network" in scenario.algorithms and not _tree(scenario, graph, hosts):
+    needed = "in_network" in scenario.algorithms and scenario.training is None
+    if needed and not _tree(scenario, graph, hosts):
         yield (
             ("algorithms", scenario.algorithms.index("in_network")),
             "in_network needs a switch that can sum and that every worker reaches, and here is "
@@ -121,6 +127,24 @@ def _extent(scenario: "Scenario") -> Iterator[Problem]:
             f"{packets} packets for each of {workers} workers are too many to simulate; "
             f"{MAXIMUM_PACKETS} in all at most",
         )
+
+
+def _step(scenario: "Scenario", training: TrainingSection) -> Iterator[Problem]:
+    workers, placement = scenario.topology.workers, training.placement
+    if training.ranks != workers:
+        told = f"{training.ranks} ranks do not run on {workers} workers; the mesh's axes must have"
+        yield ("training", "mesh"), f"{told} {workers} as their product"
+    elif not isinstance(placement, str) and sorted(placement) != list(range(workers)):
+        told = f"every worker of 0 to {workers - 1} must stand in the list once"
+        yield ("training", "placement"), told
+    for place, name in enumerate(scenario.algorithms):
+        if name != "in_network" and ALGORITHMS[name].helpers:
+            told = f"{name} needs a host beside the workers, which steps do not have; write such as"
+            yield ("algorithms", place), f"{told} sharded_parameter_server"
+    for index, worker in scenario.workers.items():
+        if worker.start:
+            told = "the ranks of a step begin at 0; let the step compute first instead"
+            yield ("workers", index, "start"), told
 
 
 def _files(scenario: "Scenario") -> Iterator[Problem]:

@@ -7,12 +7,13 @@ import yaml
 
 from innet.plan.ways import filling_window, slowest_packet_ps, tree_round_trip_ps, tree_ways
 from innet.scenario.build import VALUE_BYTES, build_plan, packet_bytes, should_check
+from innet.scenario.describe_step import step_facts
 from innet.scenario.load import Point, expand
 from innet.scenario.network import network_of
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
 from innet.scenario.topologies import StarSection
-from innet.units import format_duration, format_rate, format_size
+from innet.units import format_duration, format_rate, format_size, noun_for
 from innet.wire.dtypes import ITEMSIZE
 
 _LISTED_POINTS = 24
@@ -67,11 +68,18 @@ def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "algorithms", ", ".join(scenario.algorithms)
     yield "workers", _workers(scenario)
     yield from _network(scenario)
+    if scenario.training is not None:
+        yield from step_facts(scenario)
+    else:
+        yield from _collective(scenario)
+    if scenario.faults:
+        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
+
+
+def _collective(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "tensor", _tensor(scenario)
     if "in_network" in scenario.algorithms:
         yield "in_network", _pool(scenario)
-    if scenario.faults:
-        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
 
 
 def _workers(scenario: Scenario) -> str:
@@ -144,4 +152,4 @@ def _about(size: int) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun_for(number, noun)}"

@@ -120,7 +120,7 @@ def _unknown_kind(given: object, path: KeyPath, model: type[BaseModel]) -> str:
 
 def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
     parent = _model_at(path[:-1], model)
-    keys = _keys(parent) if parent else []
+    keys = known_keys(parent) if parent else []
     near = difflib.get_close_matches(str(path[-1]), keys, n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return f"unknown key {shown(str(path[-1]))}; {hint}known keys here: {', '.join(keys)}"
@@ -128,7 +128,7 @@ def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
 
 def _known_keys(path: KeyPath, model: type[BaseModel]) -> str:
     here = _model_at(path, model)
-    return f": {', '.join(_keys(here))}" if here else ""
+    return f": {', '.join(known_keys(here))}" if here else ""
 
 
 def _description(path: KeyPath, model: type[BaseModel]) -> str:
@@ -138,11 +138,12 @@ def _description(path: KeyPath, model: type[BaseModel]) -> str:
             if info.description:
                 return f"; {info.description}"
             section = _model_in(info.annotation)
-            return f"; a mapping of {', '.join(_keys(section))}" if section else ""
+            return f"; a mapping of {', '.join(known_keys(section))}" if section else ""
     return ""
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
+def known_keys(model: type[BaseModel]) -> list[str]:
+    """Return the keys that a mapping of this model may have."""
     return [info.alias or name for name, info in model.model_fields.items()]
 
 

@@ -4,24 +4,29 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from innet.errors import ConfigurationError
-from innet.plan.plan import Plan, TreeSwitch
+from innet.plan.plan import Aggregation, Fabric, Plan, TreeSwitch
+from innet.plan.step import StepPlan
+from innet.scenario.asked import requests_of
 from innet.scenario.build import build_plan
+from innet.scenario.build_step import build_step_plan
 from innet.scenario.load import expand
 from innet.scenario.schema import Scenario
 from innet.topology.graph import Graph, Link, Node
 from innet.topology.routes import Routes
-from innet.units import format_duration, format_rate
+from innet.units import format_duration, format_rate, noun_for
 
 _SHOWN_NAMES = 8
 # A node where a rank runs is a host of the graph; hosts of several ranks are switches there.
 _NOUNS = {"host": "rank", "switch": "switch"}
 
 
-def first_plan(scenario: Scenario) -> Plan:
+def first_plan(scenario: Scenario) -> Plan | StepPlan:
     """Return the timing-only plan of a scenario's first point, in the network where it runs so."""
     point = expand(scenario)[0].scenario
     names = point.algorithms
     algorithm = "in_network" if "in_network" in names else names[0]
+    if point.training is not None:
+        return build_step_plan(point, algorithm, requests_of(point))
     return build_plan(point, algorithm, False, point.collective.elements or 0)
 
 
@@ -36,19 +41,33 @@ def describe_network(scenario: Scenario, pair: str | None = None) -> str:
     lines = ["network:", *_nodes(plan.graph), *_classes(plan.graph)]
     if source != target:
         lines += _route(plan, source, target)
-    if plan.aggregation is not None:
-        lines += ["  aggregation tree", *_tree(plan.graph, plan.aggregation.tree, 0, "    ")]
+    for title, aggregation in _aggregations(plan):
+        lines += [f"  {title}", *_tree(plan.graph, aggregation.tree, 0, "    ")]
     return "\n".join(lines)
 
 
-def _ranks(plan: Plan, pair: str | None) -> tuple[int, int]:
+def _aggregations(plan: Plan | StepPlan) -> Iterator[tuple[str, Aggregation]]:
+    """Yield what aggregates, with a title; each tree of a training step once."""
+    if isinstance(plan, Plan):
+        if plan.aggregation is not None:
+            yield "aggregation tree", plan.aggregation
+        return
+    jobs = {x.operation.job: x.operation for x in plan.operations.values() if not x.why}
+    for operation in jobs.values():
+        assert operation.aggregation is not None
+        ranks = _listed([str(rank) for rank in operation.group])
+        yield f"aggregation tree of ranks {ranks}; workers are places", operation.aggregation
+
+
+def _ranks(plan: Plan | StepPlan, pair: str | None) -> tuple[int, int]:
+    workers = plan.workers if isinstance(plan, Plan) else len(plan.hosts)
     if pair is None:
-        return 0, plan.workers - 1
+        return 0, workers - 1
     parts = [part.strip() for part in pair.split(",")]
-    if len(parts) == 2 and all(part.isdecimal() and int(part) < plan.workers for part in parts):
+    if len(parts) == 2 and all(part.isdecimal() and int(part) < workers for part in parts):
         return int(parts[0]), int(parts[1])
     raise ConfigurationError(
-        f"'{pair}' is no pair of ranks; write two of 0 to {plan.workers - 1}, such as 0,1",
+        f"'{pair}' is no pair of ranks; write two of 0 to {workers - 1}, such as 0,1",
         file="--route",
     )
 
@@ -80,7 +99,7 @@ def _link(link: Link) -> str:
     return f"{told}, loss {link.loss:g}" if link.loss else told
 
 
-def _route(plan: Plan, source: int, target: int) -> Iterator[str]:
+def _route(plan: Fabric, source: int, target: int) -> Iterator[str]:
     graph, routes = plan.graph, plan.routes
     path = routes.path(source, target)
     nodes = [routes.hosts[source], *(graph.links[link].target for link in path)]
@@ -123,5 +142,4 @@ def _listed(names: Sequence[str]) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    plural = "es" if noun == "switch" else "s"
-    return f"{number} {noun}{'' if number == 1 else plural}"
+    return f"{number} {noun_for(number, noun, 'switches' if noun == 'switch' else None)}"

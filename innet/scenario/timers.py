@@ -80,3 +80,53 @@ def retransmission_timeout(configured_ps: int | None, loaded_ps: int) -> Rto:
     # must not make the timeout shorter than that.
     minimum_ps = max(_LEAST_MINIMUM_PS, 2 * loaded_ps)
     return Rto(True, initial_ps, minimum_ps, _BACK_OFF * initial_ps)
+
+
+class Load:
+    """What may be on its way at once: all windows of all operations that can run together.
+
+    Operations of different groups share links, so a packet may wait behind the windows of all of
+    them; one timeout that covers them serves every operation.
+    """
+
+    def __init__(self, graph: Graph, hosts: Sequence[Host]) -> None:
+        self._graph = graph
+        self._host_ps = max(map(_host_ps, hosts))
+        self._bytes: Counter[int] = Counter()
+        self._packets: Counter[int] = Counter()
+        self._unloaded_ps = 0
+        self.longest_way = 0
+
+    def add_stream(self, stream: Stream, pair: Pair) -> None:
+        """A window of packets between a pair of ranks."""
+        size = stream.payload_bytes + stream.overhead_bytes
+        links = [hop.link for hop in pair.there]
+        self._add(links, stream.window, size)
+        self._note(pair.round_trip_ps(size, stream.ack_bytes), len(links))
+
+    def add_tree(self, routes: Routes, hosts: Sequence[Host], aggregation: Aggregation) -> None:
+        """The slots of a job, whose group has these `routes` and `hosts`."""
+        size, tree = aggregation.packet_bytes, aggregation.tree
+        for link, edges in tree_loads(self._graph, routes, tree).items():
+            self._add([link] * edges, aggregation.slots, size)
+        ways = tree_ways(self._graph, routes, tree)
+        longest = max(len(way.up + way.down) for way in ways)
+        self._note(tree_round_trip_ps(ways, hosts, size), longest)
+
+    def timeout(self, configured_ps: int | None) -> Rto:
+        """Return the timeout of every operation; fixed where it is configured."""
+        waits = [
+            serialisation_ps(size, self._graph.links[link].rate_bps)
+            for link, size in self._bytes.items()
+        ]
+        waits += [count * self._host_ps for count in self._packets.values()]
+        return retransmission_timeout(configured_ps, max([self._unloaded_ps, *waits]))
+
+    def _add(self, links: Sequence[int], packets: int, packet_bytes: int) -> None:
+        for link in links:
+            self._bytes[link] += packets * packet_bytes
+            self._packets[link] += packets
+
+    def _note(self, unloaded_ps: int, links: int) -> None:
+        self._unloaded_ps = max(self._unloaded_ps, unloaded_ps)
+        self.longest_way = max(self.longest_way, links)

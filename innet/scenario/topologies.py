@@ -18,6 +18,7 @@ from innet.scenario.quantities import (
     whole_number,
 )
 from innet.scenario.section import Section
+from innet.topology.explicit import INNER, LEAF, leaf_names
 
 MAXIMUM_WORKERS = 4096
 MAXIMUM_SWITCHES = 4096
@@ -320,10 +321,8 @@ class GraphSection(FabricSection):
     @property
     def switches(self) -> dict[str, str]:
         """The role of every switch by its name: leaf with a worker beside it, else inner."""
-        hosts = {f"worker{rank}" for rank in range(self.workers)}
-        leaves = {b for a, b in self.pairs() if a in hosts}
-        leaves |= {a for a, b in self.pairs() if b in hosts}
-        return {name: "leaf" if name in leaves else "inner" for name in self.names}
+        leaves = leaf_names(self.workers, self.pairs())
+        return {name: LEAF if name in leaves else INNER for name in self.names}
 
     def pairs(self) -> Iterator[tuple[str, str]]:
         """Yield the two ends of every cable, parallel ones once."""

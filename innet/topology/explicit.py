@@ -1,9 +1,9 @@
 """A network whose nodes and cables are listed one by one."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from innet.topology.star import Cable
+from innet.topology.star import Cable, helper_name
 from innet.topology.wiring import Network, OwnCable, SwitchSettings, Wiring
 
 LEAF, INNER = "leaf", "inner"  # a switch with a worker beside it, and another
@@ -33,19 +33,18 @@ def build_explicit(
     """
     wiring = Wiring(workers, switches, own)
     nodes = {f"worker{rank}": rank for rank in range(workers)}
-    leaves = leaf_names(workers, cables)
+    leaves = leaf_names(workers, ((one, other) for one, other, _, _ in cables))
     for name in switch_names:
         nodes[name] = wiring.switch(name, LEAF if name in leaves else INNER)
     for place in range(helpers):
-        nodes["server" if place == 0 else f"server{place}"] = wiring.helper()
+        nodes[helper_name(workers + place, workers)] = wiring.helper()
     for source, target, cable, parallel in cables:
         wiring.join(nodes[source], nodes[target], cable, parallel)
     return wiring.network()
 
 
-def leaf_names(workers: int, cables: Sequence[NamedCable]) -> frozenset[str]:
-    """Return the names of the nodes that have a cable to a worker."""
+def leaf_names(workers: int, pairs: Iterable[tuple[str, str]]) -> frozenset[str]:
+    """Return the names of the nodes that have a cable, of `pairs` of ends, to a worker."""
     names = {f"worker{rank}" for rank in range(workers)}
-    beside = {(one, other) for one, other, _, _ in cables}
-    beside |= {(other, one) for one, other in beside}
+    beside = {(one, other) for pair in pairs for one, other in (pair, pair[::-1])}
     return frozenset(other for one, other in beside if one in names)

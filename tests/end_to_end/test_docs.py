@@ -44,7 +44,7 @@ SCHEMA = json.loads(schema_text())
 
 
 def resolved(node):
-    if "oneOf" in node:
+    if "oneOf" in node and "properties" not in node:
         return resolved(node["oneOf"][0])
     return SCHEMA["$defs"][node["$ref"].rpartition("/")[2]] if "$ref" in node else node
 
@@ -52,8 +52,9 @@ def resolved(node):
 def keys_of(node, prefix=""):
     node = resolved(node)
     for key, inner in node["properties"].items():
-        if "$ref" in inner or "oneOf" in inner:
-            yield from keys_of(inner, f"{prefix}{key}.")
+        section = (inner.get("anyOf") or [inner])[0]
+        if "$ref" in section or "oneOf" in section:
+            yield from keys_of(section, f"{prefix}{key}.")
             continue
         yield prefix + key, inner.get("default")
         each = inner.get("additionalProperties")
@@ -73,7 +74,7 @@ def test_every_key_of_a_scenario_is_explained_with_its_default():
             assert told[key] == written, key
     required = {key for key, default in told.items() if default == "required"}
     top = {key for key in required if "." not in key}
-    assert top == set(SCHEMA["required"]) - {"topology", "collective"}
+    assert top == set(SCHEMA["required"]) - {"topology"}
 
 
 def test_every_key_of_every_network_is_explained_with_its_default():

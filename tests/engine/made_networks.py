@@ -10,7 +10,7 @@ from itertools import count
 from innet.collectives.algorithms import build_schedule
 from innet.engine.reference.network import ReferenceNetwork
 from innet.plan.operation import Operation
-from innet.plan.plan import Aggregation, Fabric, Host, Rto, Stream, TreeSwitch
+from innet.plan.plan import Aggregation, Fabric, Host, Plan, Rto, Stream, TreeSwitch
 from innet.protocol.machine import NEVER
 from innet.topology.graph import Graph, Link, Node
 from innet.topology.routes import shortest_routes
@@ -123,6 +123,27 @@ class Tiers:
         group = tuple(workers or range(self.workers))
         operation = Operation(kind, group, chunks * ELEMENTS, "int32", RTO, aggregation)
         return replace(operation, **changes)
+
+    def plan(self, late=None, **changes) -> Plan:
+        """The operation as a plan, which workers begin at 0 or, if they are `late`, then."""
+        operation, fabric = self.aggregated(**changes), self.fabric()
+        late = late or {}
+        return Plan(
+            graph=fabric.graph,
+            hosts=tuple(Host(node, late.get(node, 0)) for node in range(self.workers)),
+            routes=fabric.routes,
+            seed=fabric.seed,
+            maximum_time_ps=fabric.maximum_time_ps,
+            patience_ps=fabric.patience_ps,
+            name="tiers",
+            algorithm="in_network",
+            workers=self.workers,
+            elements=operation.elements,
+            dtype=operation.dtype,
+            carry_payload=False,
+            rto=operation.rto,
+            aggregation=operation.aggregation,
+        )
 
     def packet_ps(self, tier: int, medium_bytes: int = PACKET_BYTES) -> int:
         return medium_bytes * 8 * 10**12 // self.rates[tier]

@@ -5,9 +5,13 @@ import gzip
 import pytest
 
 from innet.errors import ConfigurationError
+from innet.scenario.document import read_document
+from innet.scenario.imports import scenario_text
+from innet.workload.actions import Call, Exchange
 from innet.workload.importers.chakra import read_trace
 from innet.workload.importers.chakra_step import import_chakra
 from innet.workload.importers.protobuf import signed, zigzag
+from tests.workload.made_steps import programs
 
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
 ALL_REDUCE, ALL_GATHER, GATHER, BARRIER = 0, 2, 3, 9
@@ -156,6 +160,31 @@ def test_a_trace_for_every_rank_gives_each_its_own_program(write):
     assert [entry["when"] for entry in step] == ["rank == 0", "rank == 1"]
     assert step[0]["do"][0] == {"send": {"to": {"rank": 1}, "size": 64, "async": "n000001"}}
     assert step[1]["do"][0] == {"recv": {"from": {"rank": 0}, "size": 64, "async": "n000001"}}
+
+
+def test_a_written_step_reads_as_the_same_step(write):
+    first = write(
+        (1, COMPUTE, [], 10, device()),
+        (2, COLLECTIVE, [1], 5, device(comm_type=BARRIER)),
+        (3, SEND, [2], 3, device(comm_size=64, comm_dst=1)),
+        (4, COLLECTIVE, [3], 5, device(comm_type=ALL_GATHER, comm_size=100)),
+        name="a.0.et",
+    )
+    second = write(
+        (1, COLLECTIVE, [], 5, device(comm_type=BARRIER)),
+        (2, RECEIVE, [1], 3, device(comm_size=64, comm_src=0)),
+        (3, COLLECTIVE, [2], 5, device(comm_type=ALL_GATHER, comm_size=100)),
+        name="a.1.et",
+    )
+    imported = import_chakra([first, second], None)
+    text = scenario_text(imported, [first, second], "chakra", "a")
+    written = read_document(text, "a.yaml").value["training"]
+    assert programs(written["mesh"], written["step"]) == programs(imported.mesh, imported.step)
+    sizes = [
+        [action.size for action in program if isinstance(action, Call | Exchange)]
+        for program in programs(imported.mesh, imported.step)
+    ]
+    assert sizes == [[4, 64, 200], [4, 64, 200]]
 
 
 @pytest.mark.parametrize(

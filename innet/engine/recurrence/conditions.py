@@ -1,7 +1,8 @@
 """For which plans the recurrence is exact, as far as a plan alone can say."""
 
-from innet.engine.conditions import of_network, of_slots, of_values, point_to_point
+from innet.engine.conditions import of_slots, of_values, point_to_point
 from innet.plan.plan import Aggregation, Plan
+from innet.plan.ways import tree_loads
 from innet.units import serialisation_ps
 
 ENGINE = "recurrence"
@@ -15,7 +16,7 @@ def refusal(plan: Plan) -> str | None:
     return (
         of_values(plan)
         or _of_faults(plan)
-        or of_network(plan, plan.aggregation)
+        or _of_network(plan, plan.aggregation)
         or _of_hosts(plan, plan.aggregation)
         or _of_limits(plan, plan.aggregation)
     )
@@ -27,6 +28,17 @@ def _of_faults(plan: Plan) -> str | None:
     for index, link in enumerate(plan.graph.links):
         if link.loss > 0:
             return f"link {index} loses packets"
+    return None
+
+
+def _of_network(plan: Plan, format_: Aggregation) -> str | None:
+    """Every link must carry one stream of packets, in order."""
+    if len(plan.hosts) != plan.workers:
+        return "some ranks only help"
+    loads = tree_loads(plan.graph, plan.routes, format_.tree)
+    shared = [link for link, edges in loads.items() if edges > 1]
+    if shared:
+        return f"link {min(shared)} carries the packets of several members of the tree"
     return None
 
 
@@ -48,7 +60,7 @@ def _of_limits(plan: Plan, format_: Aggregation) -> str | None:
         for link in plan.graph.links
     )
     hosts_ps = sum(host.send_ps + host.receive_ps for host in plan.hosts)
-    round_ps = stages_ps + hosts_ps + plan.graph.nodes[format_.switch].latency_ps
+    round_ps = stages_ps + hosts_ps + 2 * sum(node.latency_ps for node in plan.graph.nodes)
     window = 2 * format_.slots + plan.hosts[0].cores
     if latest_ps + plan.maximum_time_ps + window * round_ps > _MOST_PS:
         return "its times do not fit in 64 bits"

@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from innet.engine.recurrence.star import Times
+from innet.engine.recurrence.tree import Times
 from innet.plan.plan import Rto
 from innet.protocol.transitions import NEW_TIMER, rto_answered, rto_interval, rto_time
 

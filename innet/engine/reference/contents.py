@@ -11,7 +11,7 @@ contributes zeros.
 """
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -49,13 +49,12 @@ class Contents:
         self._parts: list[list[_Part]] = [[] for _ in range(cores)]
         self._next_numbers = [format_.first_number] * cores
 
-    def add(self, operation: Operation) -> None:
-        """Take the job's next operation."""
+    def add(self, operation: Operation, blocks_of_cores: Sequence[int]) -> None:
+        """Take the job's next operation; every core sends so many blocks of it."""
         if operation.kind != "all_reduce":
             self.always_full = False
         bounds = block_bounds(operation.elements, len(self._parts))
-        for core, parts in enumerate(self._parts):
-            blocks = -(-(bounds[core + 1] - bounds[core]) // self.format.elements_per_packet)
+        for core, (parts, blocks) in enumerate(zip(self._parts, blocks_of_cores, strict=True)):
             slots = self._slots[core + 1] - self._slots[core]
             lead = min(slots, blocks) if self.format.exponent_round else 0
             first = self._next_numbers[core]

@@ -120,7 +120,7 @@ class AggregationJob:
             raise ValueError(f"job {operation.job} has another group or aggregation")
         shares = shares_of(operation, self.format, len(self._workers[0].shards))
         self._tasks[number] = _Task(number, len(self._tasks), operation, shares, tensors, {})
-        self._contents.add(operation)
+        self._contents.add(operation, [share.chunks for share in shares])
         self._chunks += sum(share.chunks for share in shares) * len(self._workers)
         if not self._contents.always_full:
             self._limit_contents()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from innet.units import format_duration
+from innet.units import format_duration, noun_for
 
 Entry = dict[str, Any]
 
@@ -18,7 +18,7 @@ class Imported:
     notes: tuple[str, ...]
 
     def totals(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """Return calls and bytes of every (collective, axes), as one rank of all makes them."""
+        """Return calls and bytes of every (collective, axes), as the step lists them."""
         found: dict[tuple[str, str], tuple[int, int]] = {}
         for verb, options in _operations(self.step):
             if "over" in options:
@@ -55,4 +55,4 @@ def wait(handle: str) -> Entry:
 
 def counted(count: int, one: str, several: str) -> str:
     """Return a number with its noun."""
-    return f"{count:,} {one if count == 1 else several}"
+    return f"{count:,} {noun_for(count, one, several)}"

@@ -268,26 +268,33 @@ def _added(worker: Worker, here: int, numbers: tuple[int, ...]) -> Worker:
 
 def _at_worker(worker: Worker, packet: tuple[str, int, bool], setting: Setting) -> Worker | None:
     """A worker takes a result or a call for help; None when it takes a wrong sum."""
+    taken = worker_takes(worker.chunk, worker.kept, packet, setting.rounds)
+    if taken is None:
+        return None
+    chunk, kept, sent = taken
+    up = worker.up if sent == IDLE else put(worker.up, sent, setting.up, setting.reorder)
+    return worker._replace(chunk=chunk, kept=kept, up=up)
+
+
+def worker_takes(
+    waits_for: int, keeps: int, packet: tuple[str, int, bool], rounds: int
+) -> tuple[int, int, int] | None:
+    """What a worker waits for and keeps after a packet, and the chunk that it sends or IDLE.
+
+    None when it takes a wrong sum.
+    """
     kind, number, right = packet
-    chunk, kept = [worker.chunk], [worker.kept]
-    sets = [(worker.chunk if worker.chunk != IDLE else setting.rounds) % 2]
+    chunk, kept = [waits_for], [keeps]
+    sets = [(waits_for if waits_for != IDLE else rounds) % 2]
     if kind == HELP:
-        asked = worker_helps(kept, kept, sets, 0, number % 2, number)
-        return (
-            worker
-            if asked == IDLE
-            else worker._replace(up=put(worker.up, asked, setting.up, setting.reorder))
-        )
+        return waits_for, keeps, worker_helps(kept, kept, sets, 0, number % 2, number)
     done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
     if done == IDLE:
-        return worker
+        return waits_for, keeps, IDLE
     if not right:
         return None
-    if done + 1 == setting.rounds:
-        return worker._replace(chunk=IDLE, kept=kept[0])
-    return worker._replace(
-        chunk=done + 1, kept=kept[0], up=put(worker.up, done + 1, setting.up, setting.reorder)
-    )
+    following = IDLE if done + 1 == rounds else done + 1
+    return following, kept[0], following
 
 
 # --- By hand ------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from explore import Found, choices, explore_from, put, tell, without
+from explore import HELP, RESULT, Found, choices, explore_from, put, tell, without, worker_takes
 
 from innet.protocol.level_transitions import (
     ANSWERED,
@@ -34,11 +34,8 @@ from innet.protocol.transitions import (
     STORE,
     UNICAST,
     switch_receive,
-    worker_helps,
-    worker_result,
 )
 
-RESULT, HELP = "result", "help"
 WORKER, LOWER, ROOT = 0, 1, 2  # the first field of a record, so that they can be sorted
 
 Tree: TypeAlias = tuple[Any, ...]
@@ -276,20 +273,11 @@ def _answer(below: Any, packet: Answer, setting: TreeSetting) -> tuple[Any, tupl
 def _at_worker(
     worker: Worker, packet: Answer, setting: TreeSetting
 ) -> tuple[Worker, tuple[Update, ...]]:
-    kind, number, right = packet
-    chunk, kept = [worker.chunk], [worker.kept]
-    sets = [(worker.chunk if worker.chunk != IDLE else setting.rounds) % 2]
-    if kind == HELP:
-        asked = worker_helps(kept, kept, sets, 0, number % 2, number)
-        return worker, () if asked == IDLE else ((asked, True),)
-    done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
-    if done == IDLE:
-        return worker, ()
-    if not right:
+    taken = worker_takes(worker.chunk, worker.kept, packet, setting.rounds)
+    if taken is None:
         raise WrongSum
-    if done + 1 == setting.rounds:
-        return worker._replace(chunk=IDLE, kept=kept[0]), ()
-    return worker._replace(chunk=done + 1, kept=kept[0]), ((done + 1, True),)
+    chunk, kept, sent = taken
+    return worker._replace(chunk=chunk, kept=kept), () if sent == IDLE else ((sent, True),)
 
 
 def _bitmap(switch: Switch) -> list[int]:
