@@ -36,6 +36,11 @@ class Request(NamedTuple):
         """What is asked for."""
         return "send" if self.call is None else self.call.kind
 
+    @property
+    def lane(self) -> str | None:
+        """What sets a collective apart from others of its group, so that both run at once."""
+        return None if self.call is None else self.call.lane
+
 
 def request_of(asked: Asked) -> Request:
     """Return what a rank asks the network for."""

@@ -36,10 +36,10 @@ def _bar_figure(chart: GainChart) -> Any:  # noqa: ANN401
         _draw_gain(axes, row, bar, 0.015 * width)
     axes.axvline(1, color="black", linewidth=0.9)
     axes.set_yticks(range(len(chart.bars)), [bar.label for bar in chart.bars])
-    axes.invert_yaxis()
+    axes.set_ylim(len(chart.bars) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.set_xlim(low - 0.30 * width if low < 1 else 1 - 0.02 * width, high + 0.42 * width)
+    axes.set_xlim(low - 0.05 * width if low < 1 else 1 - 0.02 * width, high + 0.42 * width)
     axes.set_xlabel("step time of the best point-to-point algorithm / in-network (below 1: a loss)")
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     return figure
@@ -141,6 +141,7 @@ def _legend(figure: Any, grid: Sequence[Any]) -> None:  # noqa: ANN401
 
 # --- shares of a step -----------------------------------------------------------------------
 
+_MOST_SPREAD = 20  # of the longest steps of points, on one axis of time
 _SHARES = (
     "compute",
     "compute, operations hidden under it",
@@ -151,40 +152,59 @@ _SHARES = (
 
 
 def shares_figure(steps: Sequence[tuple[str, StepSummary]], title: str) -> Any:  # noqa: ANN401
-    """Return bars of how the mean rank spends each step, stacked up to the step's time."""
+    """Return bars of how the mean rank spends each step, stacked up to the step's time.
+
+    Steps come with the names of their points. Where points differ too much in time, bars are
+    percents of the longest step of their point.
+    """
     figure = _figure(6.9, 1.15 + 0.27 * len(steps))
     axes = figure.subplots()
-    widest = max(run.step_ps for _, run in steps) or 1
-    for row, (_, run) in enumerate(steps):
-        left = 0
+    scales = _scales(steps)
+    for row, ((_, run), scale) in enumerate(zip(steps, scales, strict=True)):
+        left = 0.0
         for share, length in zip(_SHARES, _lengths(run.mean), strict=True):
-            axes.barh(
-                row,
-                length,
-                left=left,
-                height=0.66,
-                label=share if row == 0 else None,
-                **_LOOKS[share],
-            )
-            left += length
-        axes.text(
-            run.step_ps + 0.012 * widest,
-            row,
-            with_micro(short_duration(run.step_ps, 4)),
-            va="center",
-            fontsize=8,
-        )
-    labels = [_step_label(name, run, [name for name, _ in steps]) for name, run in steps]
-    axes.set_yticks(range(len(labels)), labels)
-    axes.invert_yaxis()
-    axes.set_xlim(0, widest * 1.13)
-    axes.xaxis.set_major_formatter(lambda value, _: time_label(value))
-    axes.set_xlabel("time of the step, mean over ranks")
-    axes.tick_params(axis="y", length=0)
+            label = share if row == 0 else None
+            axes.barh(row, length * scale, left=left, height=0.66, label=label, **_LOOKS[share])
+            left += length * scale
+        told = with_micro(short_duration(run.step_ps, 4))
+        axes.text(run.step_ps * scale, row, f"  {told}", va="center", fontsize=8)
+    _set_share_axes(axes, steps, scales)
     if title:
         axes.set_title(title, loc="left", color="#444444")
     figure.legend(loc="outside lower left", ncols=3, frameon=False, handlelength=1.2)
     return figure
+
+
+def _scales(steps: Sequence[tuple[str, StepSummary]]) -> list[float]:
+    """Return by what times of each step are multiplied: 1, or 100 over its point's longest."""
+    longest: dict[str, int] = {}
+    for name, run in steps:
+        longest[name] = max(run.step_ps, longest.get(name, 1))
+    if max(longest.values()) <= _MOST_SPREAD * min(longest.values()):
+        return [1.0] * len(steps)
+    return [100 / longest[name] for name, _ in steps]
+
+
+def _set_share_axes(
+    axes: Any,  # noqa: ANN401
+    steps: Sequence[tuple[str, StepSummary]],
+    scales: Sequence[float],
+) -> None:
+    names = {name for name, _ in steps}
+    labels = [
+        label_of(run.algorithm) if len(names) == 1 else f"{name}: {label_of(run.algorithm)}"
+        for name, run in steps
+    ]
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    widest = max(run.step_ps * scale for (_, run), scale in zip(steps, scales, strict=True))
+    axes.set_xlim(0, widest * 1.13 or 1)
+    if set(scales) == {1.0}:
+        axes.xaxis.set_major_formatter(lambda value, _: time_label(value))
+        axes.set_xlabel("time of the step, mean over ranks")
+    else:
+        axes.set_xlabel("% of the longest step at the same point, mean over ranks")
 
 
 _LOOKS: dict[str, dict[str, Any]] = {
@@ -204,11 +224,6 @@ def _lengths(times: RankTimes) -> tuple[int, ...]:
         times.waiting_ps,
         times.idle_ps,
     )
-
-
-def _step_label(name: str, run: StepSummary, names: Sequence[str]) -> str:
-    algorithm = label_of(run.algorithm)
-    return algorithm if len(set(names)) == 1 else f"{name}: {algorithm}"
 
 
 def _figure(width: float, height: float) -> Any:  # noqa: ANN401

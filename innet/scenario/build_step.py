@@ -1,9 +1,9 @@
 """From one point of a training scenario and an algorithm to the StepPlan that engines run."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from innet.plan.plan import Aggregation, Host, Stream
-from innet.plan.step import StepPlan
+from innet.plan.step import Request, StepPlan
 from innet.plan.ways import pair_of
 from innet.scenario.asked import StepRequests
 from innet.scenario.build import host_of, latest_event_ps, patience_trips, stream_of
@@ -27,7 +27,7 @@ def build_step_plan(scenario: Scenario, algorithm: str, asked: StepRequests) -> 
     routes = shortest_routes(graph, [host.node for host in hosts], scenario.seed)
     ways = ways_of(scenario, algorithm, graph, hosts, asked.requests)
     stream = stream_of(scenario)
-    load = _load(graph, routes, hosts, stream, ways.values())
+    load = _load(graph, routes, hosts, stream, ways)
     rto = load.timeout(None if scenario.host.rto == "adaptive" else scenario.host.rto)
     places = Places(graph, nodes, workers)
     trips = patience_trips(scenario, graph, load.longest_way)
@@ -49,20 +49,24 @@ def build_step_plan(scenario: Scenario, algorithm: str, asked: StepRequests) -> 
 
 
 def _load(
-    graph: Graph, routes: Routes, hosts: Sequence[Host], stream: Stream, ways: Iterable[Way]
+    graph: Graph,
+    routes: Routes,
+    hosts: Sequence[Host],
+    stream: Stream,
+    ways: Mapping[Request, Way],
 ) -> Load:
-    """Return what can be on its way at once: a group runs one operation at a time."""
+    """Return what can be on its way at once: a group's lane runs one operation at a time."""
     load = Load(graph, hosts)
-    pairs: dict[tuple[bool, tuple[int, ...], int, int], None] = {}
+    pairs: dict[tuple[tuple[object, ...], int, int], None] = {}
     jobs: dict[int, tuple[tuple[int, ...], Aggregation]] = {}
-    for way in ways:
+    for request, way in ways.items():
         if way.aggregation is not None:
             jobs[way.job] = (way.group, way.aggregation)
         elif way.schedule is not None:
+            lane = (way.kind == "send", way.group, request.lane)
             for message in way.schedule.messages:
-                ends = way.group[message.source], way.group[message.target]
-                pairs[way.kind == "send", way.group, *ends] = None
-    for _, _, source, target in pairs:
+                pairs[lane, way.group[message.source], way.group[message.target]] = None
+    for _, source, target in pairs:
         load.add_stream(stream, pair_of(graph, routes, hosts, source, target))
     for group, aggregation in jobs.values():
         members = [hosts[rank] for rank in group]

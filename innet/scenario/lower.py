@@ -3,9 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from innet.collectives.algorithms import build_schedule
-from innet.collectives.schedule import Message, Schedule
-from innet.errors import ConfigurationError
+from innet.collectives.operations import build_operation_schedule
+from innet.collectives.schedule import Schedule
 from innet.plan.operation import Operation, OperationKind
 from innet.plan.plan import Aggregation, Host, Rto, Stream, one_switch
 from innet.plan.step import Lowered, Request
@@ -15,7 +14,12 @@ from innet.scenario.schema import Scenario
 from innet.topology.graph import Graph
 from innet.wire.dtypes import ITEMSIZE, DType
 from innet.wire.headers import help_medium_bytes
+from innet.workload.actions import Call
 from innet.workload.sparse import as_exchange
+
+_NOT_SUMMED = ("all_to_all", "gather")
+# What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
+_COPIED = ("all_gather", "broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +69,12 @@ def ways_of(
     assert scenario.training is not None
     dtype = scenario.training.dtype
     if algorithm != "in_network":
-        why = f"{algorithm} was asked for"
-        return {each: point_to_point(each, algorithm, why, dtype) for each in requests}
+        messages = _PointToPoint(algorithm, dtype)
+        return {each: messages.way(each, f"{algorithm} was asked for") for each in requests}
+    messages = _PointToPoint(scenario.training.fallback, dtype)
     offers = _offers(scenario, graph, hosts, requests)
-    fallback = scenario.training.fallback
     return {
-        request: point_to_point(request, fallback, offer, dtype)
+        request: messages.way(request, offer)
         if isinstance(offer, str)
         else _in_network(request, offer, job, dtype)
         for request, (offer, job) in zip(requests, offers, strict=True)
@@ -78,14 +82,25 @@ def ways_of(
 
 
 def _in_network(request: Request, aggregation: Aggregation, job: int, default: DType) -> Way:
-    call = request.call
-    assert call is not None
+    assert request.call is not None
+    call = _at_switch(request.call, default)
     dtype = call.dtype or default
-    elements = _elements(request.size, dtype)
+    elements = _elements(call.size, dtype)
     kind, root = call.kind, call.root
     return Way(
         kind, call.group, root, elements, dtype, "in_network", "", aggregation=aggregation, job=job
     )
+
+
+def _at_switch(call: Call, default: DType) -> Call:
+    """Return a collective as a switch sees it: what is only copied has no values to it."""
+    if call.kind not in _COPIED:
+        return call
+    return as_exchange(call, ITEMSIZE[call.dtype or default])._replace(dtype="int32")
+
+
+def _has_floats(call: Call, default: DType) -> bool:
+    return (_at_switch(call, default).dtype or default) != "int32"
 
 
 def _elements(size_bytes: int, dtype: DType) -> int:
@@ -93,47 +108,85 @@ def _elements(size_bytes: int, dtype: DType) -> int:
     return -(-size_bytes // ITEMSIZE[dtype])
 
 
-def point_to_point(request: Request, algorithm: str, why: str, default: DType) -> Way:
-    """Return how a request runs by messages; `algorithm` is the all-reduce that it follows."""
-    call = request.call
-    if call is None:
-        message = Message(0, 0, 1, 0, 1, reduce=False)
-        schedule = Schedule("send", 2, 2, 1, (message,))
-        elements = _elements(request.size, default)
-        why = "a message has no sum"
-        return Way("send", request.group, 0, elements, default, "send", why, schedule=schedule)
-    call = as_exchange(call, ITEMSIZE[call.dtype or default])
-    dtype = call.dtype or default
-    elements = _elements(call.size, dtype)
-    if call.kind != "all_reduce":
-        raise ConfigurationError(f"{call.kind} does not run point to point yet")
-    schedule = build_schedule(algorithm, len(call.group), elements, ITEMSIZE[dtype])
-    how = schedule.algorithm
-    return Way(call.kind, call.group, call.root, elements, dtype, how, why, schedule=schedule)
+class _PointToPoint:
+    """How requests run by messages: as the parts of an all-reduce's `algorithm`, or its like."""
+
+    def __init__(self, algorithm: str, dtype: DType) -> None:
+        self._algorithm, self._dtype = algorithm, dtype
+        self._schedules: dict[tuple[object, ...], Schedule] = {}
+
+    def way(self, request: Request, why: str) -> Way:
+        """Return how a request runs, given why no switch takes part."""
+        if request.call is None:
+            elements = _elements(request.size, self._dtype)
+            told = "a message has no sum"
+            return self._way("send", request.group, 0, elements, self._dtype, told)
+        call = as_exchange(request.call, ITEMSIZE[request.call.dtype or self._dtype])
+        dtype = call.dtype or self._dtype
+        elements = _elements(call.size, dtype)
+        if call.kind == "all_to_all":
+            # The size is that of what one rank sends, an operation's that of what all send.
+            elements *= len(call.group)
+        return self._way(call.kind, call.group, call.root, elements, dtype, why)
+
+    def _way(
+        self,
+        kind: OperationKind,
+        group: tuple[int, ...],
+        root: int,
+        elements: int,
+        dtype: DType,
+        why: str,
+    ) -> Way:
+        schedule = self._schedule(kind, len(group), elements, ITEMSIZE[dtype], root)
+        how = schedule.algorithm
+        return Way(kind, group, root, elements, dtype, how, why, schedule=schedule)
+
+    def _schedule(self, kind: str, *terms: int) -> Schedule:
+        """Return a schedule; groups that are alike share it."""
+        key = (kind, *terms)
+        if key not in self._schedules:
+            self._schedules[key] = build_operation_schedule(kind, self._algorithm, *terms)
+        return self._schedules[key]
+
+
+def _refusal(call: Call) -> str:
+    """Return why no switch takes part in a collective, wherever its ranks are; "" if one may."""
+    if call.kind in _NOT_SUMMED:
+        return f"{call.kind} has no sum"
+    if call.op != "sum":
+        return f"switches take no {call.op}"
+    if call.density is not None and call.kind not in _COPIED:
+        return "switches add no sparse vectors"
+    return "" if call.quorum is None else "switches wait for all, not for a quorum"
 
 
 def _offers(
     scenario: Scenario, graph: Graph, hosts: Sequence[Host], requests: Sequence[Request]
 ) -> list[tuple[Aggregation | str, int]]:
-    """Return, for every request, its aggregation and job, or why no switch takes part."""
+    """Return, for every request, its aggregation and job, or why no switch takes part.
+
+    A job is what runs one after another and in one format: with a round of exponents, or not.
+    """
     assert scenario.training is not None
-    jobs: dict[tuple[int, ...], int] = {}
+    default = scenario.training.dtype
+    jobs: dict[tuple[tuple[int, ...], str | None, bool], int] = {}
     for request in requests:
-        if request.kind not in ("send", "all_to_all", "gather"):
-            jobs.setdefault(request.group, len(jobs))
+        if request.call is not None and not _refusal(request.call):
+            floats = _has_floats(request.call, default)
+            jobs.setdefault((request.group, request.lane, floats), len(jobs))
     slots = scenario.switch.slots // max(1, len(jobs))
     found: list[tuple[Aggregation | str, int]] = []
     for request in requests:
         group = [hosts[rank].node for rank in request.group]
         switch = common_switch(graph, group)
         call = request.call
-        if call is None or request.group not in jobs:
-            found.append((f"{request.kind} has no sum", 0))
-        elif call.op != "sum" or call.density is not None:
-            found.append((f"switches take no {call.op} of sparse or compared values", 0))
+        if call is None or _refusal(call):
+            found.append(("a message has no sum" if call is None else _refusal(call), 0))
         elif switch is None or slots < scenario.host.cores:
             found.append(("no switch has a cable to every rank", 0))
         else:
+            floats = _has_floats(call, default)
             aggregation = Aggregation(
                 tree=one_switch(switch, len(group)),
                 slots=slots,
@@ -141,7 +194,7 @@ def _offers(
                 elements_per_packet=scenario.packet.elements,
                 packet_bytes=packet_bytes(scenario),
                 help_bytes=help_medium_bytes(),
-                exponent_round=(call.dtype or scenario.training.dtype) != "int32",
+                exponent_round=floats,
             )
-            found.append((aggregation, jobs[request.group]))
+            found.append((aggregation, jobs[request.group, request.lane, floats]))
     return found

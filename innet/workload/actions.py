@@ -30,7 +30,8 @@ class Call(NamedTuple):
 
     `size` is the bytes of the whole vector of `dtype` (None: the scenario's), zeros included;
     `density` is the share of its elements that are not zero, None where it is not sparse.
-    `quorum` is how many members complete it for all, None where all must.
+    `quorum` is how many members complete it for all, None where all must. Of the collectives
+    of a group, those of one `lane` run one after another.
     """
 
     kind: CollectiveKind
@@ -44,6 +45,7 @@ class Call(NamedTuple):
     dtype: ElementType | None = None
     density: Fraction | None = None
     quorum: int | None = None
+    lane: str | None = None
 
     @property
     def terms(self) -> tuple[object, ...]:

@@ -1,7 +1,7 @@
 """From the plain lists and mappings of a YAML file to the statements of a training step.
 
 A statement is the name of a block, or a mapping with one verb or control key:
-`compute: TIME`, `all_reduce: {size, over, dtype, density, bucket, async}` and the other
+`compute: TIME`, `all_reduce: {size, over, dtype, density, lane, bucket, async}` and the other
 collectives (op and quorum where something is summed, root for broadcast, reduce and gather),
 `barrier: {over, async}`, `send: {to, size, async}`, `recv: {from, size, async}`, `wait: NAME`,
 `{repeat: COUNT, slack, do}`, `{each: layer, do}`, `{each: layer reversed, do}`,
@@ -43,7 +43,7 @@ _ROOTED = ("broadcast", "reduce", "gather")
 STATEMENT_KEYS = (*VERBS, *dict.fromkeys(key for keys in _CONTROLS.values() for key in keys))
 _SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 # What every collective takes, what some take, and what is written as an expression.
-_COMMON = ("bucket", "dtype", "density")
+_COMMON = ("bucket", "dtype", "density", "lane")
 _VALUES = ("root", "bucket", "density", "quorum")
 # torch.distributed's barrier over NCCL sums one element too.
 _BARRIER_BYTES = 4
@@ -222,6 +222,7 @@ class _Parser:
             op=value.get("op", "sum"),
             handle=handle,
             dtype=value.get("dtype"),
+            lane=self._handle(value["lane"], (*path, "lane")) if "lane" in value else None,
             **{key: self._given(value, key, path) for key in _VALUES},
         )
 

@@ -74,6 +74,7 @@ class _Program:
         self._workload, self._mesh, self._rank = workload, workload.mesh, rank
         self._own = self._mesh.coordinates(rank)
         self._buckets: dict[tuple[object, ...], _Bucket] = {}
+        self._groups: dict[tuple[str, ...], tuple[int, ...]] = {}
         self._loops = count(1)
         self._names = self._first_names()
 
@@ -156,7 +157,7 @@ class _Program:
         yield from self._flush(None)
 
     def _collective(self, statement: Collective, names: Names) -> Iterator[Call]:
-        group = self._mesh.group(self._rank, statement.over)
+        group = self._group(statement.over)
         names = {**names, "n": _plain(len(group))}
         call = Call(
             statement.kind,
@@ -170,14 +171,23 @@ class _Program:
             statement.dtype,
             None if statement.density is None else statement.density.share(names, "density"),
             _quorum(statement, names, len(group)),
+            statement.lane,
         )
         if statement.bucket is None:
             yield call
             return
         limit = statement.bucket.size(names)
-        bucket = self._buckets.setdefault((call.handle, call.axes, call.terms), _Bucket(call))
+        bucket = self._buckets.setdefault(
+            (call.handle, call.lane, call.axes, call.terms), _Bucket(call)
+        )
         for part in self._parts(statement, names, call.size):
             yield from bucket.add(call._replace(size=part), limit)
+
+    def _group(self, over: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the rank's group along some axes, worked out once."""
+        if over not in self._groups:
+            self._groups[over] = self._mesh.group(self._rank, over)
+        return self._groups[over]
 
     def _parts(self, statement: Collective, names: Names, size: int) -> tuple[int, ...]:
         """Return a layer's gradients one by one, as buckets take tensors whole."""

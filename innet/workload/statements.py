@@ -49,7 +49,8 @@ class Collective:
     `size` is the whole vector's, of elements of `dtype` (None: the scenario's); `density` is the
     share of them that is not zero. An operation with a `quorum` completes for all when so many
     have contributed. With `bucket`, sizes are gathered by PyTorch's rule and one operation a
-    bucket is issued. With `handle`, the rank goes on at once.
+    bucket is issued. With `handle`, the rank goes on at once. Collectives of one group in
+    different lanes run at once, as those of different communicators.
     """
 
     kind: CollectiveKind
@@ -63,6 +64,7 @@ class Collective:
     dtype: ElementType | None = None
     density: Expression | None = None
     quorum: Expression | None = None
+    lane: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,19 +2,27 @@
 
 import json
 import re
-from dataclasses import fields
+from dataclasses import asdict, fields
 from pathlib import Path
 
 import pytest
 
 from innet.metrics.figures import JSON_KEYS, RunSummary
 from innet.metrics.rows import link_rows, worker_rows
+from innet.metrics.step_gain import Gain
+from innet.metrics.step_rows import operation_rows, rank_rows, step_link_rows
+from innet.metrics.step_summary import summarise_step
+from innet.report.step_results import StepPoint, StepResults
+from innet.report.step_table import step_table_lines
 from innet.report.table import table_lines
 from innet.scenario.build import build_plan
 from innet.scenario.create import schema_text
 from innet.scenario.faults import Fault
 from innet.scenario.load import parse_scenario
+from innet.topology.star import Cable, build_star
 from innet.trace.records import LinkRecord, RankRecord, Trace
+from innet.trace.spans_file import StoredSpan
+from innet.trace.steps import Decision, StepTrace
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = (ROOT / "docs" / "scenario.md").read_text()
@@ -130,6 +138,45 @@ def test_every_column_of_the_table_is_explained(results_of_a_run):
     told = " ".join(row[0] for row in rows(section(RESULTS, "Table"))[:13])
     told = told.replace("limited by", "limited_by").replace(",", "").split()
     assert told == [head for head in found if head != "algorithm"]
+
+
+def step_of_nothing():
+    decision = Decision("all_reduce", "dp", "ring", "asked for", 0, 0)
+    return StepTrace((), (0,), (decision,), (zeros(LinkRecord),), ())
+
+
+STAR = build_star([Cable(1, 0)], 1, 0)
+
+
+def test_every_column_of_the_files_of_a_step_is_explained():
+    trace = step_of_nothing()
+    assert names(section(RESULTS, "ranks.csv")) == list(rank_rows(trace, "ring")[0])
+    summary = summarise_step(trace, STAR, "ring", "made")
+    assert names(section(RESULTS, "operations.csv")) == list(operation_rows(summary)[0])
+    of_links = [*names(section(RESULTS, "links.csv")), "link_class"]
+    assert of_links == list(step_link_rows(trace, STAR, "ring")[0])
+    assert names(section(RESULTS, "spans.csv.gz")) == list(StoredSpan._fields)
+
+
+def test_every_key_of_a_steps_json_object_is_explained():
+    runs = (
+        summarise_step(step_of_nothing(), STAR, name, "made") for name in ("in_network", "ring")
+    )
+    first, _ = (asdict(run) for run in runs)
+    known = ["gain.over", "gain.gain", "gain.offloaded", *first]
+    for part in ("operations", "link_classes"):
+        known += [f"{part}.{key}" for key in first[part][0]]
+    assert sorted(names(section(RESULTS, "JSON of training steps"))) == sorted(known)
+    assert {field.name for field in fields(Gain)} == {"over", "gain", "offloaded"}
+
+
+def test_every_column_of_the_table_of_steps_is_explained():
+    summary = summarise_step(step_of_nothing(), STAR, "ring", "made")
+    lines = step_table_lines(StepResults("made", (StepPoint({}, (summary,)),)), {})
+    told = [row[0] for row in rows(section(RESULTS, "Training steps"))]
+    heads = [re.split(r"  +", line.plain.strip()) for line in lines if "hidden" in line.plain]
+    runs, operations = (head[1:] for head in heads[:2])
+    assert ", ".join(told).split(", ") == [*runs, *operations]
 
 
 @pytest.fixture

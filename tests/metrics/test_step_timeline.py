@@ -54,9 +54,25 @@ def test_short_operations_that_touch_are_one_bar_and_a_short_one_is_wide_enough_
     assert [bar[:2] for bar in bars_of(span("all_reduce", 0, 5, 0))] == [(0, 1000)]
 
 
+def test_a_message_that_is_sent_at_once_is_seen():
+    assert [bar[:2] for bar in bars_of(span("send", 700_000, 700_000, 0))] == [(700_000, 701_000)]
+
+
 def test_a_million_operations_are_few_bars():
     many = [span("all_reduce", at, at + 50, at) for at in range(0, STEP, 100)]
     assert len(bars_of(*many)) < 1500
+
+
+def test_of_more_bars_than_can_be_drawn_every_cell_shows_what_fills_most_of_it():
+    """In each cell of 1000 ps, 600 of one operation and 400 of another, and never an empty one."""
+    spans = []
+    for at in range(0, STEP, 1000):
+        spans.append(span("all_reduce", at, at + 600, at))
+        spans.append(span("reduce", at + 600, at + 1000, at + 1))
+    (timeline,) = timelines_of(spans_file([*spans, span("all_gather", 0, STEP, 99, 7)]), ["ring"])
+    (bar,) = timeline.lanes[0].bars
+    assert (bar.start_ps, bar.end_ps) == (0, STEP)
+    assert timeline.kinds[bar.kind] == "all_reduce over dp"
 
 
 def test_what_is_no_file_of_spans_is_an_error():

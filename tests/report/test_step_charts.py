@@ -102,6 +102,21 @@ def test_sweep_beside_a_single_point_are_bars(tmp_path, single):
     assert [bar.label for bar in bars][2:] == ["swept, 800 Gbps links", "made"]
 
 
+def test_sweeps_of_different_keys_are_bars(tmp_path):
+    points = tuple(
+        step_point(step_summary(), step_summary("ring", 150), parameters={"training.batch": size})
+        for size in (16, 32)
+    )
+    other = stored_steps(tmp_path / "b", StepResults("batches", points))
+    chart = gain_chart([swept_rates(tmp_path / "a", "rates"), other])
+    assert chart.axis.key is None
+    assert [bar.label for bar in chart.bars][2:] == [
+        "rates, 800 Gbps links",
+        "batches, batch 16",
+        "batches, batch 32",
+    ]
+
+
 def test_what_cannot_be_drawn_is_said(tmp_path, single):
     alone = stored_steps(tmp_path / "a", step_results(step_summary()))
     with pytest.raises(ConfigurationError, match="no gain to draw: it needs in_network and"):

@@ -5,7 +5,7 @@ before the ranks' next event, and every completion becomes an event of its rank.
 before the network has shown that nothing earlier can still reach it.
 
 The collectives of a group run one after another at each rank, as those of one communicator do, and
-so do the messages of a pair; different groups and pairs run at once.
+so do the messages of a pair; different groups, lanes and pairs run at once.
 
 An operation with a quorum runs among all members, since no network here leaves members out. Those
 that are absent when the quorum has entered it take part from then on, with nothing of their own,
@@ -19,7 +19,7 @@ import simpy
 
 from innet.engine.network import Network
 from innet.engine.steps.lowering import Lowering
-from innet.engine.steps.matching import Matching, Meeting, told
+from innet.engine.steps.matching import Lane, Matching, Meeting, lane_of, told
 from innet.errors import ConfigurationError, UnfinishedError
 from innet.plan.step import Lowered
 from innet.protocol.machine import NEVER
@@ -76,7 +76,7 @@ class _Driver:
         self._progress = progress
         self._env = simpy.Environment(0)
         self._matching = Matching()
-        self._tails: dict[tuple[object, ...], simpy.Event] = {}
+        self._tails: dict[tuple[int, Lane], simpy.Event] = {}
         self._pending: dict[tuple[int, int], simpy.Event] = {}
         self._open: list[dict[str, list[tuple[Asked, simpy.Event]]]] = []
         self._waiting: dict[int, list[Asked]] = {}
@@ -90,6 +90,8 @@ class _Driver:
             self._env.process(self._rank(rank))
         self._run_events()
         self._refuse_leftovers()
+        # What is still on its way counts too.
+        self._network.advance(NEVER)
         return StepTrace(
             tuple(sorted(self._spans)),
             tuple(self._finish),
@@ -117,21 +119,23 @@ class _Driver:
                     self._progress(len(completions))
                 continue
             if limit == NEVER:
-                raise self._stopped("deadlock")
+                raise self._stopped(self._deadlock())
             if limit > self._maximum_time_ps:
-                raise self._stopped("the simulated time limit is reached")
+                most = format_duration(self._maximum_time_ps)
+                raise self._stopped(f"the step is not done at the simulated time limit of {most}")
             while env.peek() == limit:
                 env.step()
         if min(self._finish) < 0:
-            raise self._stopped("deadlock")
+            raise self._stopped(self._deadlock())
 
     def _advance(self, limit: int) -> tuple[Any, ...]:
         try:
-            return self._network.advance(limit)
+            # While a rank computes, the network need not know of the time limit.
+            before = limit if limit == NEVER else min(limit, self._maximum_time_ps)
+            return self._network.advance(before)
         except UnfinishedError:
-            # While a rank computes, the network ends at its time limit or for a fault of its own.
             if limit == NEVER and self._matching.incomplete():
-                raise self._stopped("deadlock") from None
+                raise self._stopped(self._deadlock()) from None
             raise
 
     def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
@@ -195,7 +199,7 @@ class _Driver:
     def _queue(self, rank: int, meeting: Meeting) -> None:
         """Enter an operation as soon as the rank's one before it, in the same lane, is done."""
         done = meeting.ends[rank] = self._env.event()
-        lane = (rank, isinstance(meeting.first, Call), meeting.group)
+        lane = rank, lane_of(meeting.first)
         before = self._tails.get(lane)
         self._tails[lane] = done
         if before is None or before.triggered:
@@ -243,10 +247,12 @@ class _Driver:
 
     # --- what cannot go on ---------------------------------------------------------------
 
+    def _deadlock(self) -> str:
+        return f"deadlock at {format_duration(int(self._env.now))}"
+
     def _stopped(self, why: str) -> UnfinishedError:
         lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
-        now = format_duration(int(self._env.now))
-        return UnfinishedError("\n  ".join([f"{why} at {now}", *lines[:10]]))
+        return UnfinishedError("\n  ".join([why, *lines[:10]]))
 
     def _stuck_ranks(self) -> list[int]:
         return [rank for rank, finish in enumerate(self._finish) if finish < 0]

@@ -1,16 +1,32 @@
 """Which calls of different ranks are one operation.
 
-The k-th collective that a rank calls on a group is the k-th of every other rank of the group, and
-the k-th message that a rank sends to another is the k-th that this one receives from it. Calls
-that meet must agree; an error names both ranks with the lines of their calls.
+The k-th collective that a rank calls on a group, in one lane, is the k-th of every other rank of
+the group, and the k-th message that a rank sends to another is the k-th that this one receives
+from it. Calls that meet must agree; an error names both ranks with the lines of their calls.
 """
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import simpy
 
 from innet.errors import ConfigurationError
 from innet.workload.actions import Asked, Call
+
+
+class Lane(NamedTuple):
+    """What runs one after another: the collectives of a group and lane, or a pair's messages."""
+
+    kind: str
+    group: tuple[int, ...]
+    name: str | None
+
+
+def lane_of(asked: Asked) -> Lane:
+    """Return the lane of an operation."""
+    if isinstance(asked, Call):
+        return Lane("collective", asked.group, asked.lane)
+    return Lane("message", (asked.source, asked.target), None)
 
 
 @dataclass(slots=True)
@@ -47,18 +63,17 @@ class Matching:
     """All operations of a step, by group or by pair of ranks, in order."""
 
     def __init__(self) -> None:
-        self._meetings: dict[tuple[str, tuple[int, ...]], list[Meeting]] = {}
-        self._calls: dict[tuple[str, tuple[int, ...], int], int] = {}
+        self._meetings: dict[Lane, list[Meeting]] = {}
+        self._calls: dict[tuple[Lane, int], int] = {}
 
     def enter(self, rank: int, asked: Asked) -> Meeting:
         """Return the meeting of a rank's call, a new one for the first rank that comes."""
-        kind = "collective" if isinstance(asked, Call) else "message"
-        group = asked.group if isinstance(asked, Call) else (asked.source, asked.target)
-        meetings = self._meetings.setdefault((kind, group), [])
-        turn = self._calls.get((kind, group, rank), 0)
-        self._calls[kind, group, rank] = turn + 1
+        lane = lane_of(asked)
+        meetings = self._meetings.setdefault(lane, [])
+        turn = self._calls.get((lane, rank), 0)
+        self._calls[lane, rank] = turn + 1
         if turn == len(meetings):
-            meetings.append(Meeting(group, asked, rank))
+            meetings.append(Meeting(lane.group, asked, rank))
         meeting = meetings[turn]
         if (asked.size, _terms(asked)) != (meeting.first.size, _terms(meeting.first)):
             raise _disagreement(rank, asked, meeting, turn)
@@ -86,7 +101,9 @@ def _options(call: Call) -> str:
     density = None if call.density is None else f"density {float(call.density):g}"
     quorum = None if call.quorum is None else f"quorum {call.quorum}"
     op = None if call.op == "sum" else call.op
-    given = [option for option in (op, call.dtype, root, density, quorum) if option is not None]
+    lane = None if call.lane is None else f"lane {call.lane}"
+    options = (op, call.dtype, root, density, quorum, lane)
+    given = [option for option in options if option is not None]
     return f" ({', '.join(given)})" if given else ""
 
 

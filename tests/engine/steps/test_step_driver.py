@@ -85,6 +85,20 @@ def test_collectives_of_a_group_take_turns_and_those_of_other_groups_do_not():
     }
 
 
+def test_lanes_of_a_group_run_at_once_and_are_matched_apart():
+    gather = {"all_gather": {"size": "2 MB", "over": "a", "lane": "gathers", "async": "g"}}
+    scatter = {"reduce_scatter": {"size": "1 MB", "over": "a", "async": "g"}}
+    # The ranks begin them in different orders.
+    step = [{"when": "a", "do": [gather]}, scatter, scatter, {"when": "not a", "do": [gather]}]
+    trace = run(made_workload({"a": 2}, step), AlphaBetaNetwork(0, 10**9))
+    ends = [(span.operation, span.end_ps) for span in trace.spans if span.rank == 0]
+    assert sorted(ends) == [
+        ("all_gather", 16 * MS),
+        ("reduce_scatter", 8 * MS),
+        ("reduce_scatter", 16 * MS),
+    ]
+
+
 def test_a_collective_waits_for_its_slowest_rank():
     step = [{"compute": "rank*1 ms"}, {"reduce_scatter": {"size": 1, "over": "dp"}}]
     trace = run(made_workload({"dp": 3}, step), AlphaBetaNetwork(latency_ps=5 * NS))

@@ -17,9 +17,11 @@ ONE_SUM = 2 * (880 * NS + US) + 400 * NS
 ONE_MESSAGE = 2 * (1230_400 + US) + 400 * NS  # 1460 B and 78 B of overhead
 
 
-def trace_of(step, algorithm="in_network", more="", **keys):
+def trace_of(step, algorithm="in_network", more="", engine="auto", **keys):
     scenario = step_scenario(step, more=more, **keys)
-    return simulate_step(build_step_plan(scenario, algorithm, requests_of(scenario)))[1]
+    return simulate_step(
+        build_step_plan(scenario, algorithm, requests_of(scenario)), engine=engine
+    )[1]
 
 
 def time_of(step, algorithm="in_network", **keys):
@@ -45,6 +47,37 @@ def all_reduce(over="dp", size="1 KiB", **options):
 )
 def test_sums_and_compute(step, expected_ps):
     assert time_of(step) == expected_ps
+
+
+def test_what_is_copied_has_no_exponents_and_its_own_bytes():
+    """A packet of halves: 512 in 1 KiB, in a sum twice as many bytes and a round of exponents."""
+    gather = {"all_gather": {"size": "1 KiB", "over": "dp"}}
+    assert time_of([gather], dtype="float16") == ONE_SUM
+    summed = time_of([all_reduce()], dtype="float16")
+    assert summed == 2 * ONE_SUM + 880 * NS  # the second of two chunks comes behind the first
+
+
+def test_sums_of_different_formats_and_lanes_follow_each_other():
+    step = [{"barrier": {"over": "dp"}}, all_reduce(), {"barrier": {"over": "dp"}}]
+    assert time_of(step, dtype="float32") == 4 * ONE_SUM
+    apart = [all_reduce(**{"async": "g"}), all_reduce(lane="other", **{"async": "g"})]
+    assert time_of([*apart, {"wait": "g"}]) == ONE_SUM + 880 * NS
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "how", "why"),
+    [
+        ("all_reduce", {"op": "min"}, "ring", "switches take no min"),
+        ("all_reduce", {"density": 0.01}, "ring", "switches add no sparse vectors"),
+        ("reduce_scatter", {"density": 0.01}, "pairwise", "switches add no sparse vectors"),
+        ("all_gather", {"density": 0.01}, "in_network", ""),
+        ("all_reduce", {"quorum": 2}, "ring", "switches wait for all, not for a quorum"),
+        ("all_to_all", {}, "pairwise", "all_to_all has no sum"),
+    ],
+)
+def test_what_no_switch_does_says_why(kind, options, how, why):
+    (decision,) = trace_of([{kind: {"size": "1 KiB", "over": "dp", **options}}]).decisions
+    assert (decision.how, decision.why) == (how, why)
 
 
 def test_groups_that_share_no_link_do_not_delay_each_other():
@@ -123,12 +156,16 @@ def test_what_no_switch_can_do_runs_by_the_fallback_and_says_why():
 
 def test_the_simulated_time_limit_ends_a_step_and_names_its_ranks():
     step = [{"when": "rank == 0", "do": [{"compute": "1 s"}]}, all_reduce()]
-    with pytest.raises(UnfinishedError) as caught:
-        trace_of(step, more="limit: 10 ms\n")
-    assert "reached the simulated time limit" in str(caught.value)
-    assert "lacks the contribution of worker 0" in str(caught.value)
-    with pytest.raises(UnfinishedError, match=r"^the simulated time limit is reached.*\n  rank 0"):
-        trace_of([{"compute": "1 s"}], more="limit: 10 ms\n")
+    for engine in ("auto", "reference"):
+        with pytest.raises(UnfinishedError) as caught:
+            trace_of(step, engine=engine, more="limit: 10 ms\n")
+        lines = str(caught.value).splitlines()
+        assert lines[0] == "the step is not done at the simulated time limit of 10 ms"
+        assert lines[1] == "  rank 0 computes"
+        told = "rank 1 waits in all_reduce of 1024 B over dp (made.yaml:10); not entered by rank 0"
+        assert lines[2] == f"  {told}"
+    with pytest.raises(UnfinishedError, match="reached the simulated time limit"):
+        trace_of([all_reduce()], more="limit: 3 us\n")
 
 
 def test_losses_are_repaired():
@@ -151,3 +188,48 @@ def test_a_sum_in_the_network_gains_what_payload_headers_and_steps_say():
     step = [all_reduce(size=8 * 32 * 1460)]
     assert time_of(step, **keys) == (365 + 1) * 880 * NS + 30 * NS
     assert time_of(step, "ring", **keys) == 14 * (33 * 1_230_400 + 30 * NS)
+
+
+@pytest.mark.parametrize(
+    ("kind", "algorithm", "how", "messages"),
+    [
+        ("reduce_scatter", "ring", "ring", 3),
+        ("all_gather", "ring", "ring", 3),
+        ("all_to_all", "ring", "pairwise", 3),
+        ("reduce_scatter", "halving_doubling", "recursive_halving", None),
+        ("all_gather", "halving_doubling", "recursive_doubling", None),
+        ("broadcast", "binomial_tree", "binomial_tree", 2),
+        ("reduce", "binomial_tree", "binomial_tree", 2),
+    ],
+)
+def test_other_kinds_run_by_the_kin_of_an_algorithm(kind, algorithm, how, messages):
+    """Of one packet a block, one after another: the published numbers of steps for 4 ranks."""
+    size = 1460 if kind in ("broadcast", "reduce") else 4 * 1460
+    trace = trace_of([{kind: {"size": size, "over": "dp"}}], algorithm)
+    assert [each.how for each in trace.decisions] == [how]
+    # Recursive halving and doubling: messages of two blocks and of one.
+    expected = 2 * ONE_MESSAGE + 1_230_400 if messages is None else messages * ONE_MESSAGE
+    assert max(trace.finish_ps) == expected
+
+
+def test_a_gather_waits_for_the_roots_link():
+    expected = ONE_MESSAGE + 2 * 1_230_400
+    assert time_of([{"gather": {"size": 4 * 1460, "over": "dp"}}], "ring") == expected
+
+
+def test_a_scattered_sum_loses_in_the_network():
+    """All of a vector goes up, where a ring sends (n - 1) / n of it: by payload a gain of 0.875."""
+    star = "topology: {kind: star, workers: 8, link: {rate: 10 Gbps, delay: 10 ns}}"
+    keys = {"network": star, "mesh": {"dp": 8}, "more": "switch: {latency: 10 ns}\n"}
+    step = [{"reduce_scatter": {"size": 8 * 32 * 1460, "over": "dp"}}]
+    assert time_of(step, **keys) == (365 + 1) * 880 * NS + 30 * NS
+    assert time_of(step, "ring", **keys) == 7 * (33 * 1_230_400 + 30 * NS)
+
+
+def test_sparse_sums_exchange_pairs_of_index_and_value():
+    """A tenth of 3650 int32 elements: 365 pairs of 8 B from each of 4 ranks to all others."""
+    step = [all_reduce(size=4 * 3650, density=0.1)]
+    for algorithm in ("in_network", "ring"):
+        trace = trace_of(step, algorithm)
+        assert trace.decisions[0].how == "ring"
+        assert max(trace.finish_ps) == 3 * (ONE_MESSAGE + 1_230_400)
