@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from innet.collectives.exchange import exchanged_elements
 from innet.collectives.operations import build_operation_schedule
 from innet.collectives.schedule import Schedule
 from innet.plan.operation import Operation, OperationKind
@@ -126,7 +127,7 @@ class _PointToPoint:
         elements = _elements(call.size, dtype)
         if call.kind == "all_to_all":
             # The size is that of what one rank sends, an operation's that of what all send.
-            elements *= len(call.group)
+            elements = exchanged_elements(len(call.group), elements)
         return self._way(call.kind, call.group, call.root, elements, dtype, why)
 
     def _way(
