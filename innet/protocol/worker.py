@@ -29,6 +29,7 @@ from innet.protocol.transitions import (
     IDLE,
     NEW_TIMER,
     NUMBER_MASK,
+    SMOOTHED,
     TIMED,
     rto_answered,
     rto_answered_again,
@@ -160,6 +161,11 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
     def finished(self) -> bool:
         """Whether no chunk of the current tensor is left."""
         return self._tensor.left == 0
+
+    @property
+    def round_trip_ps(self) -> int:
+        """The smoothed time between a packet and its answer; 0 before it was measured."""
+        return self._timer[SMOOTHED]
 
     def all_reduce(
         self,

@@ -6,9 +6,16 @@ from rich.text import Text
 
 from innet.errors import ConfigurationError
 from innet.metrics.step_figures import IN_NETWORK, OpenTimes, StepSummary
+from innet.metrics.step_gain import offloading_losses
 from innet.report.numbers import short_bytes, short_duration
 from innet.report.step_results import StepPoint, StepResults
-from innet.report.step_table import dropped_text, free_network_text, gain_text, point_title
+from innet.report.step_table import (
+    dropped_text,
+    free_network_text,
+    gain_text,
+    loss_text,
+    point_title,
+)
 
 _INDENT = "    "
 _MOST_OPERATIONS = 3
@@ -66,5 +73,7 @@ def _part(part_ps: int, run: StepSummary) -> str:
 def _comparison(point: StepPoint) -> Iterator[Text]:
     if point.gain is not None:
         yield Text(f"  {gain_text(point.gain)}")
+    for loss in offloading_losses(point.runs):
+        yield Text(f"  {loss_text(loss)}")
     if point.runs:
         yield Text(f"  {free_network_text(point.runs)}")

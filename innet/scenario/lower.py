@@ -3,12 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from innet.collectives.exchange import exchanged_elements
 from innet.collectives.operations import build_operation_schedule
 from innet.collectives.schedule import Schedule
 from innet.plan.operation import Operation, OperationKind
 from innet.plan.plan import Aggregation, Rto, Stream
 from innet.plan.step import Lowered, Request
-from innet.scenario.offers import Offer, offers_of, switch_dtype
+from innet.scenario.offers import Offer, at_switch, offers_of
 from innet.scenario.schema import Scenario
 from innet.topology.routes import Routes
 from innet.wire.dtypes import ITEMSIZE, DType
@@ -74,14 +75,14 @@ def ways_of(
 
 
 def _in_network(request: Request, offer: Offer, default: DType) -> Way:
-    call = request.call
-    assert call is not None
-    dtype = switch_dtype(call, default)
+    assert request.call is not None
+    call = at_switch(request.call, default)
+    dtype = call.dtype or default
     return Way(
         call.kind,
         call.group,
         call.root,
-        _elements(request.size, dtype),
+        _elements(call.size, dtype),
         dtype,
         "in_network",
         "",
@@ -113,7 +114,7 @@ class _PointToPoint:
         elements = _elements(call.size, dtype)
         if call.kind == "all_to_all":
             # The size is that of what one rank sends, an operation's that of what all send.
-            elements *= len(call.group)
+            elements = exchanged_elements(len(call.group), elements)
         return self._way(call.kind, call.group, call.root, elements, dtype, why)
 
     def _way(

@@ -14,9 +14,10 @@ from innet.plan.tree import aggregation_tree
 from innet.scenario.build import packet_bytes
 from innet.scenario.schema import Scenario
 from innet.topology.routes import Routes
-from innet.wire.dtypes import DType
+from innet.wire.dtypes import ITEMSIZE, DType
 from innet.wire.headers import help_medium_bytes
 from innet.workload.actions import Call
+from innet.workload.sparse import as_exchange
 
 _EXCHANGES = ("all_to_all", "gather")
 # What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
@@ -64,28 +65,31 @@ def offers_of(
     return offers
 
 
-def switch_dtype(call: Call, default: DType) -> DType:
-    """Return the type of the elements that a switch sees."""
-    return "int32" if call.kind in _COPIED else call.dtype or default
+def at_switch(call: Call, default: DType) -> Call:
+    """Return a collective as a switch sees it: what is only copied has no values to it."""
+    if call.kind not in _COPIED:
+        return call
+    return as_exchange(call, ITEMSIZE[call.dtype or default])._replace(dtype="int32")
 
 
 def _job(request: Request, default: DType) -> _Job:
     assert request.call is not None
-    return _Job(request.group, request.lane, switch_dtype(request.call, default) != "int32")
+    dtype = at_switch(request.call, default).dtype or default
+    return _Job(request.group, request.lane, dtype != "int32")
 
 
 def _refusal(request: Request) -> str:
-    """Say why no switch can take part in a request, whatever its resources; empty if one can."""
+    """Say why no switch takes part in a request, wherever its ranks are; empty if one may."""
     call = request.call
     if call is None:
         return "a message has no sum"
     if call.kind in _EXCHANGES:
-        return f"{call.kind} has neither a sum nor copies"
-    if call.density is not None:
-        return "a switch adds whole vectors, and this one is sparse"
-    if call.quorum is not None:
-        return "a switch waits for all members, not for a quorum"
-    return "" if call.op == "sum" else f"a switch adds; it takes no {call.op}"
+        return f"{call.kind} has no sum"
+    if call.op != "sum":
+        return f"switches take no {call.op}"
+    if call.density is not None and call.kind not in _COPIED:
+        return "switches add no sparse vectors"
+    return "" if call.quorum is None else "switches wait for all, not for a quorum"
 
 
 def _shares(slots: int, trees: Mapping[_Job, Sequence[TreeSwitch]]) -> dict[_Job, int]:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_steps import RING, link_record, opened, star, step_trace, work
 
 from innet.metrics.step_figures import OpenTimes, RankTimes
-from innet.metrics.step_gain import Gain, gain_of
+from innet.metrics.step_gain import Gain, OffloadingLoss, gain_of, offloading_losses
 from innet.metrics.step_rows import operation_rows, rank_rows, step_link_rows
 from innet.metrics.step_summary import rank_times, summarise_step
 from innet.topology.graph import Graph, Link, Node
@@ -215,6 +215,25 @@ def test_there_is_no_gain_without_both(algorithms):
 
 def test_a_step_of_no_time_has_no_gain():
     assert gain_of([ran("in_network", 0), ran("ring", 0)]) is None
+
+
+def test_an_operation_that_is_exposed_longer_in_the_network_is_told():
+    def run(algorithm, shared_ps, own_ps, how):
+        spans = [
+            opened(0, 0, shared_ps, 0),
+            opened(0, shared_ps, shared_ps + own_ps, 1, "reduce_scatter", 1, "tp"),
+        ]
+        return summary(step_trace(spans, ran=how), algorithm)
+
+    ours, ring = run("in_network", 50, 200, ("in_network", "")), run("ring", 60, 188, RING)
+    assert offloading_losses([ours, ring]) == [
+        OffloadingLoss("reduce_scatter over tp", "ring", 100, 94)
+    ]
+    assert offloading_losses([ours, run("ring", 60, 190, RING)]) == []
+    # What ran point to point anyway, or is not there in both, cannot lose by offloading.
+    assert offloading_losses([run("in_network", 50, 200, RING), ring]) == []
+    assert offloading_losses([ours, ran("ring", 60)]) == []
+    assert offloading_losses([ours]) == []
 
 
 # --- rows -----------------------------------------------------------------------------------

@@ -32,6 +32,9 @@ JOB = "protocol/test_job_cases.py"
 WORKER = "protocol/test_worker.py"
 TREE = "protocol/test_tree_cases.py"
 
+PROGRAM = "workload/test_programs.py"
+STEP = "engine/steps/test_step_driver.py"
+
 MUTANTS = [
     Mutant(
         "no worker bitmap",
@@ -178,6 +181,27 @@ MUTANTS = [
         "np.abs(got - exact) <= bound",
         "got - exact <= bound",
         ("tensors/test_verify.py::test_errors_of_either_sign_count",),
+    ),
+    Mutant(
+        "ranks may be a turn further apart than their slack",
+        "workload/slack.py",
+        "if len(begun) == slack else",
+        "if len(begun) == slack + 1 else",
+        (f"{PROGRAM}::test_with_slack_a_turn_waits_for_the_same_operation_of_some_turns_before",),
+    ),
+    Mutant(
+        "a quorum needs one more than it says",
+        "engine/steps/matching.py",
+        "return len(self.began) == quorum",
+        "return quorum is not None and len(self.began) == quorum + 1",
+        (f"{STEP}::test_a_quorum_completes_an_operation_for_all",),
+    ),
+    Mutant(
+        "the first bucket is as large as the others",
+        "workload/program.py",
+        "min(limit, FIRST_BUCKET_BYTES)",
+        "limit",
+        (f"{STEP}::test_gradients_go_in_pytorchs_buckets_while_backward_goes_on",),
     ),
 ]
 

@@ -12,9 +12,10 @@ from made_step_results import (
     step_summary,
 )
 
-from innet.metrics.step_figures import RankTimes
+from innet.metrics.step_figures import OpenTimes, RankTimes
 from innet.metrics.step_gain import Gain
 from innet.report.results import Unfinished
+from innet.report.step_explain import explain_step_lines
 from innet.report.step_results import StepResults
 from innet.report.step_table import free_network_text, gain_text, step_table_lines
 
@@ -54,6 +55,17 @@ def test_an_unfinished_step_says_so_in_its_place():
     lines = text_of(step_results(step_summary(), unfinished=missing))
     assert "  ring  did not finish: deadlock at 5 us" in lines
     assert text_of(step_results(unfinished=missing))[-1].startswith("  ring  did not finish")
+
+
+def test_an_operation_that_loses_by_offloading_is_said_to():
+    ours = operation_figures("reduce_scatter", mean=OpenTimes(24 * MS, 0, 0))
+    theirs = operation_figures("reduce_scatter", how="ring", why="it was asked for")
+    runs = step_summary(operations=(ours,)), step_summary("ring", 150, operations=(theirs,))
+    told = (
+        "  offloading reduce_scatter over dp loses: exposed 24.00 ms in the network, 12.00 ms by "
+    )
+    assert told + "ring" in text_of(step_results(*runs))
+    assert told + "ring" in [line.plain for line in explain_step_lines(step_results(*runs))]
 
 
 def test_packets_that_did_not_arrive_are_counted():

@@ -18,7 +18,7 @@ FOLDER = Path(__file__).parents[2] / "scenarios" / "training"
 POINT_TO_POINT = {
     "asa": {"send mp"},
     "compressed_dp": {"send pp", "all_reduce dp"},
-    "d_slide": {"all_gather w", "all_reduce w"},
+    "d_slide": {"all_reduce w"},
     "datalog": {"reduce_scatter w"},
     "gpt2_ddp_fsdp": set(),
     "hydra": {"send shard"},
@@ -51,6 +51,7 @@ FEWER = {
 # How far a gain over the ring may be from that by payload alone, and why it may be further.
 NEAR = 0.06
 FURTHER = {
+    "d_slide": 0.17,  # seven hops of 100 us for a gather of 5 kB
     "primal_dual": 0.12,  # 14 steps of latency for 80 kB, and exponents for a sixth of it
     "proxcsl": 0.08,  # small broadcasts wait until everyone is ready
     "sparse_2d": 0.09,  # sums and all-to-alls share links
