@@ -108,8 +108,8 @@ MUTANTS = [
     Mutant(
         "no call for help after a loss of switch state",
         "protocol/transitions.py",
-        "        return CALL_HELP if guard and asks_help else REPEAT\n",
-        "        return REPEAT\n",
+        "            return CALL_HELP\n",
+        "            return REPEAT\n",
         (f"{JOB}::test_case_26_the_guarded_job_goes_on_after_a_loss_of_state",),
     ),
     Mutant(

@@ -39,8 +39,9 @@ class Worker(NamedTuple):
     """A worker, its two links and its part of the switch.
 
     `chunk` is what it waits for, IDLE at its end; `kept` what it can be asked for. `up` holds
-    the numbers of its updates, `down` (kind, number, is the sum right). `marks` and `added` are
-    the switch's: its bit in either set, and the numbers of its contributions to the set's sum.
+    the numbers of its updates, `down` (kind, number, is the sum right). `marks`, `asks` and
+    `added` are the switch's: its bit in either set, whether it has asked for help
+    with the set since the last call, and the numbers of its contributions to the set's sum.
     """
 
     chunk: int
@@ -48,6 +49,7 @@ class Worker(NamedTuple):
     up: tuple[int, ...]
     down: tuple[tuple[str, int, bool], ...]
     marks: tuple[bool, bool]
+    asks: tuple[bool, bool]
     added: tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -86,12 +88,13 @@ class Found(NamedTuple):
     wrong: list[State] | None
 
 
+NEITHER = (False, False)
 NOTHING_ADDED: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
 def first_state(setting: Setting) -> State:
     """Every worker has just sent its first chunk."""
-    worker = Worker(0, IDLE, (0,), (), (False, False), NOTHING_ADDED)
+    worker = Worker(0, IDLE, (0,), (), NEITHER, NEITHER, NOTHING_ADDED)
     return State((0, 0), (0, 0), False, (worker,) * setting.workers)
 
 
@@ -192,7 +195,8 @@ def _with(state: State, place: int, worker: Worker) -> State:
 
 def _wiped(state: State) -> State:
     workers = (
-        worker._replace(marks=(False, False), added=NOTHING_ADDED) for worker in state.workers
+        worker._replace(marks=NEITHER, asks=NEITHER, added=NOTHING_ADDED)
+        for worker in state.workers
     )
     return State((0, 0), (0, 0), True, tuple(sorted(workers)))
 
@@ -207,11 +211,15 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
     bitmap = [
         sum(worker.marks[in_set] << bit for bit, worker in enumerate(workers)) for in_set in (0, 1)
     ]
+    asked = [
+        sum(worker.asks[in_set] << bit for bit, worker in enumerate(workers)) for in_set in (0, 1)
+    ]
     count, numbers = list(state.count), list(state.numbers)
     flags = switch_receive(
         bitmap,
         count,
         numbers,
+        asked,
         setting.workers,
         1,
         here,
@@ -237,7 +245,12 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
         down = worker.down
         if answer is not None and (bit == place or not flags & UNICAST):
             down = _put(down, answer, setting.down, setting)
-        workers[bit] = worker._replace(marks=marks, down=down)
+        # Only an incomplete set is asked for; its first contribution forgets who asked before.
+        asks = tuple(
+            0 < count[in_set] < setting.workers and bool(asked[in_set] >> bit & 1)
+            for in_set in (0, 1)
+        )
+        workers[bit] = worker._replace(marks=marks, asks=(asks[0], asks[1]), down=down)
     held = (numbers[0], numbers[1]) if setting.guard else (0, 0)  # the published one has none
     return State((count[0], count[1]), held, state.wiped, tuple(sorted(workers)))
 
