@@ -18,6 +18,14 @@ def mix(value: int) -> int:
     return value ^ (value >> 31)
 
 
+def hashed(seed: int, *values: int) -> int:
+    """Hash some whole numbers, in this order, to 64 bits."""
+    key = mix(seed + _STEP & _MASK)
+    for value in values:
+        key = mix((key ^ value & _MASK) + _STEP & _MASK)
+    return key
+
+
 def stream_key(seed: int, link: int, purpose: int) -> int:
     """The start of one link's draws for one purpose."""
     return mix(mix(mix(seed + _STEP & _MASK) ^ link) ^ (purpose << 32))

@@ -25,6 +25,11 @@ def aggregation_of(plan: Plan) -> Aggregation:
 def require_emulable(plan: Plan, target: str) -> None:
     """Raise ConfigurationError for what the target cannot run."""
     aggregation = aggregation_of(plan)
+    if len(aggregation.tree) > 1:
+        raise ConfigurationError(
+            f"only a star of one switch is emulated, not a tree of {len(aggregation.tree)}",
+            key="topology.kind",
+        )
     if plan.workers > MAXIMUM_WORKERS:
         raise ConfigurationError(
             f"{plan.workers} workers, but the switch's 32-bit marks take up to {MAXIMUM_WORKERS}",

@@ -15,6 +15,8 @@ def of_values(plan: Plan) -> str | None:
 
 def of_network(plan: Plan, format_: Aggregation) -> str | None:
     """Return why the network is no star of one link a worker around its switch, or None."""
+    if len(format_.tree) > 1:
+        return "several switches aggregate"
     graph, switch = plan.graph, format_.switch
     for rank, host in enumerate(plan.hosts):
         out, into = graph.links_out[host.node], graph.links_into[host.node]

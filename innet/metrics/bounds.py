@@ -213,12 +213,10 @@ class _Walk:
 
     def _hops(self, source: int, target: int) -> list["_Hop"]:
         hops = []
-        node, goal = self._plan.hosts[source].node, self._plan.hosts[target].node
-        while node != goal:
-            number = self._plan.routes[node][target]
+        goal = self._plan.hosts[target].node
+        for number in self._plan.routes.path(source, target):
             link = self._plan.graph.links[number]
-            node = link.target
-            latency = 0 if node == goal else self._plan.graph.nodes[node].latency_ps
+            latency = 0 if link.target == goal else self._plan.graph.nodes[link.target].latency_ps
             hops.append(_Hop(number, link.rate_bps, link.delay_ps + latency))
         return hops
 

@@ -9,6 +9,7 @@ from typing import Literal
 
 from innet.collectives.schedule import Schedule
 from innet.topology.graph import Graph
+from innet.topology.routes import Routes
 
 Recovery = Literal["selective_repeat", "go_back_n"]
 PacketVerb = Literal["drop", "duplicate", "reorder", "corrupt", "delay"]
@@ -41,16 +42,43 @@ class Host:
 
 
 @dataclass(frozen=True, slots=True)
-class Aggregation:
-    """In-network aggregation: packets of `elements_per_packet` values, summed by `switch`.
+class TreeSwitch:
+    """A switch of an aggregation tree, at `node` of the graph.
 
-    The pool of `slots` is split evenly over the hosts' cores, and so is the tensor.
+    `parent` is the place of the switch above it in the tree, for which it plays worker `place`;
+    both are -1 at the root. Its children are, in this order, `workers` (places in the group of
+    the collective) and `switches` (places in the tree): child c is worker c to it.
+    """
+
+    node: int
+    parent: int = -1
+    place: int = -1
+    workers: tuple[int, ...] = ()
+    switches: tuple[int, ...] = ()
+
+    @property
+    def children(self) -> int:
+        """How many contributions make a sum complete."""
+        return len(self.workers) + len(self.switches)
+
+
+def one_switch(node: int, workers: int) -> tuple[TreeSwitch, ...]:
+    """Return the aggregation tree of a star: one switch, to which all workers are children."""
+    return (TreeSwitch(node, workers=tuple(range(workers))),)
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregation:
+    """In-network aggregation: packets of `elements_per_packet` values, summed by a tree.
+
+    `tree[0]` is its root, and a switch comes before those below it. Every switch has a pool of
+    `slots`, which is split evenly over the hosts' cores, and so is the tensor.
     `packet_bytes` and `help_bytes` are medium bytes. `exponent_round` says that values are
     floats in block floating point, which costs one more round of packets at the start.
     `first_number` is the sequence number of the job's first chunk.
     """
 
-    switch: int
+    tree: tuple[TreeSwitch, ...]
     slots: int
     guard: bool
     elements_per_packet: int
@@ -58,6 +86,11 @@ class Aggregation:
     help_bytes: int
     exponent_round: bool
     first_number: int = 0
+
+    @property
+    def switch(self) -> int:
+        """The node of the root, which is the only switch of a star."""
+        return self.tree[0].node
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +148,9 @@ class NodeFault:
 class Plan:
     """One run. `hosts[r]` is rank r; ranks from `workers` on only help (a parameter server).
 
-    `routes[node][rank]` is the index of the link on which `node` forwards to that rank's
-    host, -1 at the host itself. Exactly one of `aggregation` and `stream` (with `schedule`)
-    is set. `carry_payload` says whether values travel or only their timing.
+    `routes` says on which link a node forwards, and the path of a flow. Exactly one of
+    `aggregation` and `stream` (with `schedule`) is set. `carry_payload` says whether values
+    travel or only their timing.
     """
 
     name: str
@@ -126,7 +159,7 @@ class Plan:
     graph: Graph
     hosts: tuple[Host, ...]
     workers: int
-    routes: tuple[tuple[int, ...], ...]
+    routes: Routes
     elements: int
     dtype: DType
     carry_payload: bool

@@ -21,11 +21,12 @@ import numpy.typing as npt
 Values = npt.NDArray[np.int32]
 
 UPDATE, RESULT, HELP = "update", "result", "help"
-TO_ALL = -1  # destination: every worker of the job
+TO_ALL = -1  # destination: every worker of the job, or every child of a switch in a tree
+TO_PARENT = -2  # destination: the switch above a lower switch
 
 
 class AggregationPacket(NamedTuple):
-    """One packet between a worker and its switch.
+    """One packet between a worker and its switch, or between a lower switch and its parent.
 
     `worker` is who sent an update, as the switch's table knows it by port and address (it is
     not a field on the wire); in a result or a call for help it has no meaning. `exponent`

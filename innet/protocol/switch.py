@@ -5,6 +5,8 @@ must not know about links, ports or time. Who sent a packet is the driver's busi
 real network a table from port and address fills `AggregationPacket.worker`.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 
 from innet.protocol.endpoint import (
@@ -36,6 +38,8 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
     With `guard`, sets are told apart by sequence number and calls for help are passed on;
     without, it is the published switch. Sums wrap modulo 2**32.
     """
+
+    _transition: Callable[..., int] = staticmethod(switch_receive)
 
     def __init__(self, workers: int, slots: int, guard: bool = True, job: int = 0) -> None:
         super().__init__()
@@ -70,7 +74,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             return
         here = in_set * self.slots + slot
         other = (1 - in_set) * self.slots + slot
-        flags = switch_receive(
+        flags = self._transition(
             self._bitmap,
             self._count,
             self._numbers,
@@ -97,7 +101,10 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             self._repeated(packet, here, flags)
         if flags & COMPLETE:
             self.completed += 1
-            self._answer(packet, here, TO_ALL)
+            self._complete(packet, here)
+
+    def _complete(self, packet: AggregationPacket, here: int) -> None:
+        self._answer(packet, here, TO_ALL)
 
     def _answer(self, packet: AggregationPacket, here: int, destination: int) -> None:
         values = self._values[here]

@@ -12,7 +12,7 @@ from innet.plan.members import (
     slowest_packet_ps,
     stream_round_trip_ps,
 )
-from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
+from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream, one_switch
 from innet.scenario.plan_faults import (
     chances_of_loss,
     latest_fault_ps,
@@ -67,7 +67,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         graph=graph,
         hosts=hosts,
         workers=workers,
-        routes=shortest_routes(graph, [host.node for host in hosts]),
+        routes=shortest_routes(graph, [host.node for host in hosts], scenario.seed),
         elements=elements,
         dtype=scenario.collective.dtype,
         carry_payload=carry_payload,
@@ -124,7 +124,7 @@ def _host(scenario: Scenario, rank: int) -> Host:
 
 def _aggregation(scenario: Scenario) -> Aggregation:
     return Aggregation(
-        switch=scenario.topology.workers,
+        tree=one_switch(scenario.topology.workers, scenario.topology.workers),
         slots=scenario.switch.slots,
         guard=scenario.switch.guard,
         elements_per_packet=scenario.packet.elements,

@@ -216,7 +216,9 @@ def _with_swept(
     try:
         swept: dict[str | int, Any] = _replaced(data, key_path(key), value)
     except ValueError as error:
-        raise origin.error(_swept_path(key, origin), str(error)) from None
+        option, line = origin.place(key_path(key))
+        given = f" (given by {option})" if line is None else ""
+        raise origin.error(_swept_path(key, origin), f"{error}{given}") from None
     return swept
 
 

@@ -16,16 +16,24 @@ NodeKind = Literal["host", "switch"]
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A host or a switch. `latency_ps` is a switch's time from whole packet in to queue out."""
+    """A host or a switch. `latency_ps` is a switch's time from whole packet in to queue out.
+
+    A host is an end of the network, where one rank runs; `aggregates` says that a switch can
+    sum.
+    """
 
     name: str
     kind: NodeKind
     latency_ps: int = 0
+    aggregates: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """One direction of a cable, from node `source` to node `target` (indices into nodes)."""
+    """One direction of a cable, from node `source` to node `target` (indices into nodes).
+
+    `link_class` names what kind of cable it is: links of a class stand together in reports.
+    """
 
     source: int
     target: int
@@ -33,6 +41,7 @@ class Link:
     delay_ps: int
     loss: float = 0.0
     queue_bytes: int | None = None
+    link_class: str = "link"
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,42 @@ class Graph:
     def links_out(self) -> tuple[tuple[int, ...], ...]:
         """For every node the links that start there."""
         return self._grouped([link.source for link in self.links])
+
+    @cached_property
+    def switches(self) -> tuple[int, ...]:
+        """The nodes that are switches."""
+        return tuple(index for index, node in enumerate(self.nodes) if node.kind == "switch")
+
+    @cached_property
+    def link_classes(self) -> tuple[str, ...]:
+        """The classes of the links, in the order of their first links."""
+        return tuple(dict.fromkeys(link.link_class for link in self.links))
+
+    @cached_property
+    def tiers(self) -> tuple[int, ...]:
+        """For every node how far it is from the nearest host: 0 for hosts, 1 for their switches.
+
+        A switch from which no host can be reached has tier 0 too.
+        """
+        tiers = [0] * len(self.nodes)
+        frontier = [index for index, node in enumerate(self.nodes) if node.kind == "host"]
+        reached = set(frontier)
+        for tier in range(1, len(self.nodes) + 1):
+            frontier = self._sources_of(frontier, reached)
+            for node in frontier:
+                tiers[node] = tier
+        return tuple(tiers)
+
+    def _sources_of(self, nodes: list[int], reached: set[int]) -> list[int]:
+        """Return the nodes with links to `nodes` that are not in `reached`, and put them there."""
+        found = []
+        for node in nodes:
+            for link in self.links_into[node]:
+                source = self.links[link].source
+                if source not in reached:
+                    reached.add(source)
+                    found.append(source)
+        return found
 
     def _grouped(self, node_of_link: list[int]) -> tuple[tuple[int, ...], ...]:
         groups: list[list[int]] = [[] for _ in self.nodes]

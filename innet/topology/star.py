@@ -23,7 +23,7 @@ class Cable:
 def build_star(cables: Sequence[Cable], workers: int, switch_latency_ps: int) -> Graph:
     """Return the star of `len(cables)` hosts, of which the first `workers` are workers."""
     nodes = [Node(f"worker{rank}", "host") for rank in range(workers)]
-    nodes.append(Node("switch", "switch", switch_latency_ps))
+    nodes.append(Node("switch", "switch", switch_latency_ps, aggregates=True))
     nodes.extend(Node(helper_name(rank, workers), "host") for rank in range(workers, len(cables)))
     links: list[Link] = []
     for rank, cable in enumerate(cables):

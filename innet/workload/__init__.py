@@ -1,1 +1,1 @@
-"""What training asks of the network: gradients in buckets."""
+"""What training asks of the network: models, their gradients in buckets, and steps."""

@@ -4,7 +4,7 @@ import pytest
 
 from innet.collectives.algorithms import ALGORITHMS, build_schedule
 from innet.metrics.bounds import lower_bound_ps
-from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream
+from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream, one_switch
 from innet.topology.routes import shortest_routes
 from innet.topology.star import Cable, build_star, host_node
 
@@ -41,8 +41,9 @@ def star_plan(
         Host(host_node(rank, workers), (starts_ps or {}).get(rank, 0), send_ps, receive_ps, cores)
         for rank in range(ranks)
     )
+    tree = one_switch(workers, workers)
     aggregation = Aggregation(
-        workers, slots, True, elements_per_packet, packet_bytes, 84, exponent_round=floats
+        tree, slots, True, elements_per_packet, packet_bytes, 84, exponent_round=floats
     )
     return Plan(
         name="bounds",

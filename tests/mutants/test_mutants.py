@@ -30,6 +30,7 @@ class Mutant(NamedTuple):
 SWITCH = "protocol/test_switch_cases.py"
 JOB = "protocol/test_job_cases.py"
 WORKER = "protocol/test_worker.py"
+TREE = "protocol/test_tree_cases.py"
 
 MUTANTS = [
     Mutant(
@@ -118,6 +119,37 @@ MUTANTS = [
         "    return kept_chunk[slot]\n",
         "    return IDLE\n",
         (f"{JOB}::test_case_26_help_comes_from_the_tensor_before",),
+    ),
+    Mutant(
+        "a lower switch that adds to the result",
+        "protocol/level_transitions.py",
+        "            answer = numbers[here] == number\n",
+        "            answer = bitmap[here * words + child // 32] >> child % 32 & 1 == 1\n",
+        (f"{TREE}::test_a_result_is_the_sum_of_all_even_where_contributions_were_lost",),
+    ),
+    Mutant(
+        "a lower switch that takes any result",
+        "protocol/level_transitions.py",
+        "            elif not is_newer(number, numbers[here]):\n                return False\n",
+        "",
+        (f"{TREE}::test_a_result_for_what_the_set_held_before_is_stale",),
+    ),
+    Mutant(
+        "a lower switch that contributes the result",
+        "protocol/level_transitions.py",
+        "        if held == children:\n            return SEND_UP_AGAIN\n",
+        "        if held >= children:\n            return SEND_UP_AGAIN\n",
+        (
+            f"{TREE}::test_a_call_from_above_makes_a_switch_collect_again_"
+            "what_the_result_has_overwritten",
+        ),
+    ),
+    Mutant(
+        "no repeats passed up",
+        "protocol/level_transitions.py",
+        "    return SEND_UP_AGAIN if flags == UNICAST else flags\n",
+        "    return flags\n",
+        (f"{TREE}::test_a_repeat_before_the_result_sends_the_sum_up_again",),
     ),
     Mutant(
         "a wrapping job id accepted by the switch",

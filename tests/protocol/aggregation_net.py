@@ -113,6 +113,7 @@ class AggregationNet:
         self.now = 0
         self.switch = AggregationSwitch(workers, slots, guard, job)
         self.machines = [self.new_machines(worker, first_number) for worker in range(workers)]
+        self.names = [(str(worker), "S") for worker in range(workers)]  # the ends of each cable
         self.up: list[list[AggregationPacket]] = [[] for _ in range(workers)]
         self.down: list[list[AggregationPacket]] = [[] for _ in range(workers)]
         self.events: list[tuple[int, Event]] = []
@@ -205,12 +206,16 @@ class AggregationNet:
 
     def settle_one_round(self) -> None:
         """Deliver what is on its way up, then everything on its way down."""
-        for worker in range(self.workers):
-            while self.up[worker]:
-                self.to_switch(worker)
-        for worker in range(self.workers):
-            while self.down[worker]:
-                self.to_worker(worker)
+        for cable in range(len(self.up)):
+            while self.up[cable]:
+                self.to_switch(cable)
+        for cable in range(len(self.down)):
+            while self.down[cable]:
+                self.to_worker(cable)
+
+    def wipe(self, choice: int = 0) -> None:
+        """Let the switch lose its registers; with several, `choice` says which one."""
+        self.switch.wipe()
 
     def waiting(self, worker: int) -> list[tuple[int, int, int, int]]:
         """What a worker has outstanding on all its cores."""

@@ -37,11 +37,15 @@ class AggregationConversation:
     def __init__(self, words: list[str]) -> None:
         settings = settings_of(words)
         self.block = int(settings.pop("block", 1))
-        guard = settings.pop("guard", "on") == "on"
-        self.net = AggregationNet(guard=guard, **{name: int(n) for name, n in settings.items()})
+        self.net = self.new_net(settings)
         self.held: dict[str, AggregationPacket] = {}
         self.tensors: dict[int, IntegerTensor] = {}
         self.told = 0
+
+    def new_net(self, settings: dict[str, str]) -> AggregationNet:
+        """The job that the first command describes."""
+        guard = settings.pop("guard", "on") == "on"
+        return AggregationNet(guard=guard, **{name: int(n) for name, n in settings.items()})
 
     def do(self, words: list[str]) -> Iterator[str]:
         """Carry out one command; yield the lines of its outcome."""
@@ -65,39 +69,39 @@ class AggregationConversation:
         before = len(self.net.up[int(worker)])
         self.net.all_reduce(int(worker), [tensor])
         for packet in self.net.up[int(worker)][before:]:
-            yield f"  {worker}>S {_shown(packet)}"
+            yield f"  {self._up(worker)} {shown(packet)}"
 
     def do_deliver(self, link: str | None = None) -> Iterator[str]:
         if link is not None:
-            yield from self._deliver(link)
+            yield from self.deliver(link)
             return
         for link, packets in self._links():
             for _ in range(len(packets)):
-                yield from self._deliver(link)
+                yield from self.deliver(link)
 
     def do_settle(self) -> Iterator[str]:
         while any(packets for _, packets in self._links()):
             yield from self.do_deliver()
 
     def do_drop(self, link: str) -> Iterator[str]:
-        yield f"{link} {_shown(self._packets(link).pop(0))} is lost"
+        yield f"{link} {shown(self._packets(link).pop(0))} is lost"
 
     def do_duplicate(self, link: str) -> Iterator[str]:
         packets = self._packets(link)
         packets.append(packets[0])
-        yield f"{link} {_shown(packets[0])} is doubled"
+        yield f"{link} {shown(packets[0])} is doubled"
 
     def do_hold(self, link: str) -> Iterator[str]:
         self.held[link] = self._packets(link).pop(0)
-        yield f"{link} {_shown(self.held[link])} is held"
+        yield f"{link} {shown(self.held[link])} is held"
 
     def do_release(self, link: str) -> Iterator[str]:
         self._packets(link).insert(0, self.held.pop(link))
-        yield from self._deliver(link)
+        yield from self.deliver(link)
 
     def do_timeout(self, worker: str) -> Iterator[str]:
         for packet in self.net.run_out(int(worker)):
-            yield f"  {worker}>S {_shown(packet)}"
+            yield f"  {self._up(worker)} {shown(packet)}"
 
     def do_restart(self, kind: str, worker: str = "") -> Iterator[str]:
         if kind == "switch":
@@ -107,10 +111,10 @@ class AggregationConversation:
         return iter(())
 
     def do_state(self) -> Iterator[str]:
-        yield "switch " + _counters(self.net.switch, SWITCH_COUNTERS)
+        yield "switch " + counters(self.net.switch, SWITCH_COUNTERS)
         for worker in range(self.net.workers):
             (machine,) = self.net.machines[worker]
-            yield f"worker {worker} {_counters(machine, WORKER_COUNTERS)}"
+            yield f"worker {worker} {counters(machine, WORKER_COUNTERS)}"
             if worker in self.tensors:
                 yield f"  result {' '.join(str(x) for x in self.tensors[worker].result)}"
             for slot, in_set, number, tries in machine.waiting():
@@ -123,26 +127,31 @@ class AggregationConversation:
     # --- links -----------------------------------------------------------------------
 
     def _links(self) -> Iterator[tuple[str, list[AggregationPacket]]]:
-        yield from ((f"{worker}>S", packets) for worker, packets in enumerate(self.net.up))
-        yield from ((f"S>{worker}", packets) for worker, packets in enumerate(self.net.down))
+        ends = self.net.names
+        yield from ((f"{a}>{b}", up) for (a, b), up in zip(ends, self.net.up, strict=True))
+        yield from ((f"{b}>{a}", down) for (a, b), down in zip(ends, self.net.down, strict=True))
+
+    def _up(self, worker: str) -> str:
+        return ">".join(self.net.names[int(worker)])
 
     def _packets(self, link: str) -> list[AggregationPacket]:
         return dict(self._links())[link]
 
-    def _deliver(self, link: str) -> Iterator[str]:
+    def deliver(self, link: str) -> Iterator[str]:
         source, target = link.split(">")
-        yield f"{link} {_shown(self._packets(link)[0])}"
+        yield f"{link} {shown(self._packets(link)[0])}"
         if target == "S":
             for destination, packet in self.net.to_switch(int(source)):
                 to = "all" if destination == TO_ALL else destination
-                yield f"  S>{to} {_shown(packet)}"
+                yield f"  S>{to} {shown(packet)}"
         else:
             for packet in self.net.to_worker(int(target)):
-                yield f"  {target}>S {_shown(packet)}"
+                yield f"  {target}>S {shown(packet)}"
         yield from self._events()
 
 
-def _shown(packet: AggregationPacket) -> str:
+def shown(packet: AggregationPacket) -> str:
+    """A packet in words."""
     text = f"{packet.kind} slot {packet.slot} set {packet.set} number {packet.number}"
     if packet.exponent:
         text += f" exponent {packet.exponent}"
@@ -151,6 +160,7 @@ def _shown(packet: AggregationPacket) -> str:
     return text + (" asks for help" if packet.asks_help else "")
 
 
-def _counters(machine: object, names: tuple[str, ...]) -> str:
+def counters(machine: object, names: tuple[str, ...]) -> str:
+    """What a machine has counted, in words."""
     counts = [(getattr(machine, name), name) for name in names]
     return ", ".join(f"{count} {name}" for count, name in counts if count) or "nothing counted"

@@ -10,9 +10,14 @@ import pytest
 from golden_aggregation import AggregationConversation
 from golden_script import replay
 from golden_streams import StreamConversation
+from golden_tree import TreeConversation
 
 SCRIPTS = sorted((Path(__file__).parent / "golden").glob("*.txt"))
-SET_UP = {"job": AggregationConversation, "streams": StreamConversation}
+SET_UP = {
+    "job": AggregationConversation,
+    "streams": StreamConversation,
+    "tree": TreeConversation,
+}
 
 
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)

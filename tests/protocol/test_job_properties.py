@@ -59,10 +59,15 @@ def check(parts, k):
 
 
 def run(workers, slots, cores, k, sizes, kind, first_number, weather, seed, guard):
-    draws = np.random.default_rng(seed)
     net = AggregationNet(
         workers, slots * cores, guard=guard, cores=cores, first_number=first_number
     )
+    return run_on(net, k, sizes, kind, weather, seed)
+
+
+def run_on(net, k, sizes, kind, weather, seed):
+    draws = np.random.default_rng(seed)
+    workers, cores = net.workers, net.cores
     rounds = []
     for size in sizes:
         vectors = [vector_of(draws, size, kind) for _ in range(workers)]

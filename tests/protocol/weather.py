@@ -17,7 +17,7 @@ CROWD = 20  # with more packets on their way no timer runs out early, or they wo
 class Weather(NamedTuple):
     """Chances of each packet (`loss`, `doubling`) and each step (`early`: a timer runs out).
 
-    `reorders`: any packet of a link may be next. `wipes`: how often the switch loses its state.
+    `reorders`: any packet of a link may be next. `wipes`: how often a switch loses its state.
     """
 
     loss: float = 0.0
@@ -72,7 +72,7 @@ def play_job(
                 net.run_out(worker)
         elif wipes and draws.random() < 0.02:
             wipes -= 1
-            net.switch.wipe()
+            net.wipe(draws.randrange(1 << 16))
         else:
             step_job(net, weather, draws)
     places = [net.waiting(worker) for worker in range(net.workers)]
@@ -81,12 +81,12 @@ def play_job(
 
 def step_job(net: AggregationNet, weather: Weather, draws: random.Random) -> None:
     """Let one packet be lost or arrive."""
-    ends = [(net.up, worker) for worker in range(net.workers) if net.up[worker]]
-    ends += [(net.down, worker) for worker in range(net.workers) if net.down[worker]]
-    links, worker = draws.choice(ends)
-    index = fate(links[worker], weather, draws)
+    ends = [(net.up, cable) for cable, packets in enumerate(net.up) if packets]
+    ends += [(net.down, cable) for cable, packets in enumerate(net.down) if packets]
+    links, cable = draws.choice(ends)
+    index = fate(links[cable], weather, draws)
     if index is not None:
-        (net.to_switch if links is net.up else net.to_worker)(worker, index)
+        (net.to_switch if links is net.up else net.to_worker)(cable, index)
 
 
 def play_streams(net: StreamNet, weather: Weather, seed: int) -> None:

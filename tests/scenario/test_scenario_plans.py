@@ -46,7 +46,7 @@ def test_hosts_and_links_follow_what_workers_change():
     assert up.loss == down.loss == 0.01
     assert (up.queue_bytes, down.queue_bytes) == (None, None)
     assert [link.queue_bytes for link in built.graph.links[:2]] == [None, 2**20]
-    assert built.routes[4] == (1, 3, 5, 7)
+    assert [built.routes.link(4, 0, rank) for rank in range(4)] == [1, 3, 5, 7]
 
 
 def test_an_adaptive_timeout_starts_above_the_loaded_round_trip():

@@ -35,7 +35,7 @@ def test_a_parameter_server_is_one_more_host_behind_the_switch():
     built = plan(scenario(), "parameter_server")
     assert [node.name for node in built.graph.nodes[3:]] == ["worker3", "switch", "server"]
     assert [host.node for host in built.hosts] == [0, 1, 2, 3, 5]
-    assert built.routes[4] == (1, 3, 5, 7, 9)
+    assert [built.routes.link(4, 0, rank) for rank in range(5)] == [1, 3, 5, 7, 9]
     assert built.graph.links[9].queue_bytes == 2**20
 
 

@@ -1,7 +1,6 @@
 """A star has one cable a host; routes lead through the switch."""
 
-from innet.topology.graph import Graph, Link, Node
-from innet.topology.routes import shortest_routes
+from innet.topology.graph import Graph
 from innet.topology.star import Cable, build_star, downlink, host_node, uplink
 
 
@@ -38,30 +37,3 @@ def test_only_switch_ports_have_a_queue_limit():
     graph = star(3)
     assert all(graph.links[uplink(rank)].queue_bytes is None for rank in range(3))
     assert all(graph.links[downlink(rank)].queue_bytes == 1000 for rank in range(3))
-
-
-def test_routes_of_a_star_go_up_then_down():
-    routes = shortest_routes(star(2, helpers=1), [0, 1, 3])
-    assert routes == ((-1, 0, 0), (2, -1, 2), (1, 3, 5), (4, 4, -1))
-
-
-def test_one_worker_has_a_route_from_the_switch():
-    assert shortest_routes(star(1), [0]) == ((-1,), (1,))
-
-
-def test_routes_take_the_fewest_switches_and_never_cross_a_host():
-    # host 0 - switch 1 - host 2 - switch 3 - host 4, and a longer way 1 - 5 - 3 without hosts.
-    kinds = ["host", "switch", "host", "switch", "host", "switch"]
-    nodes = tuple(Node(f"node{i}", kind) for i, kind in enumerate(kinds))
-    cables = [(0, 1), (1, 2), (2, 3), (3, 4), (1, 5), (5, 3)]
-    links = tuple(Link(a, b, 10**9, 0) for pair in cables for a, b in (pair, tuple(reversed(pair))))
-    graph = Graph(nodes, links)
-    routes = shortest_routes(graph, [0, 4])
-    assert graph.links[routes[1][1]].target == 5
-    assert graph.links[routes[5][1]].target == 3
-    assert graph.links[routes[2][1]].target == 3
-
-
-def test_a_host_that_cannot_be_reached_has_no_route():
-    graph = Graph((Node("a", "host"), Node("b", "host")), ())
-    assert shortest_routes(graph, [0, 1]) == ((-1, -1), (-1, -1))

@@ -170,7 +170,9 @@ def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, room: int) -> Swi
     sets = 2 * format_.slots
     return Switch(
         ports,
-        _ints([plan.routes[node][worker] for worker in range(plan.workers)]),
+        _ints(
+            [plan.routes.path_between(node, host.node)[0] for host in plan.hosts[: plan.workers]]
+        ),
         _zeros(sets * words_per_set(plan.workers)),
         _zeros(sets),
         _zeros(sets),

@@ -125,8 +125,9 @@ class AggregationRun(Run):
         self.links = self.build_links()
         for worker in range(plan.workers):
             self._connect(worker)
-        routes = plan.routes[self.format.switch]
-        self._down = [self.links[routes[worker]] for worker in range(plan.workers)]
+        routes = plan.routes
+        downs = [routes.path_between(self.format.switch, host.node)[0] for host in plan.hosts]
+        self._down = [self.links[link] for link in downs[: plan.workers]]
         chunks = sum(shard.chunks for shard in self._shards[0])
         self._total = max(1, chunks * plan.workers)
 

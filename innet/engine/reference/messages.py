@@ -112,10 +112,11 @@ class MessageRun(Run):
 
     def _forwarder(self, node: int) -> Deliver:
         latency_ps = self.plan.graph.nodes[node].latency_ps
-        routes = self.plan.routes[node]
+        routes = self.plan.routes.forwarding(node)
 
         def forward(packet: StreamPacket, medium_bytes: int, now: int) -> None:
-            self.links[routes[packet.destination]].send(packet, medium_bytes, now + latency_ps)
+            link = self.links[routes[packet.source, packet.destination, 0]]
+            link.send(packet, medium_bytes, now + latency_ps)
 
         return forward
 

@@ -44,6 +44,7 @@ class Rank:
         self._run, self._stream, self._arrived = run, stream, arrived
         self._host = run.plan.hosts[self.number]
         self._cores = run.cores_of(self.number)
+        self._routes = run.plan.routes.forwarding(self._host.node)
         gate = run.gate(self._host.node)
         self._timer = Timer(run.env, self._host.node, 0, lambda now: gate(self._timeout, now))
         self._full_since = NEVER
@@ -70,10 +71,10 @@ class Rank:
         endpoint = self.endpoint
         while (event := endpoint.next_event()) is not None:
             self._arrived(event, now)
-        routes = self._run.plan.routes[self._host.node]
         for destination, packet in endpoint.packets_to_send():
             self.sent += 1
-            self._send(self._run.links[routes[destination]], packet, now)
+            link = self._routes[self.number, destination, 0]
+            self._send(self._run.links[link], packet, now)
         if endpoint.window_full:
             self._full_since = min(self._full_since, now)
         deadline = endpoint.next_deadline()

@@ -4,8 +4,10 @@ import pytest
 from bmv2_runs import plan_of
 
 from innet.emulator.bmv2 import DEFAULT_QUEUE_PACKETS, packet_ps
-from innet.emulator.limits import fitted, patient
+from innet.emulator.limits import fitted, patient, require_emulable
 from innet.emulator.targets import default_network, switch_window
+from innet.errors import ConfigurationError
+from tests.engine.made_trees import two_levels, with_tree
 
 MS = 10**9
 
@@ -47,3 +49,8 @@ def test_only_bmv2_has_queues_and_needs_interfaces(monkeypatch, tmp_path):
     assert switch_window("p4") is None
     assert switch_window("bmv2") == DEFAULT_QUEUE_PACKETS
     assert (default_network("p4"), default_network("bmv2")) == ("loopback", "netns")
+
+
+def test_only_one_switch_aggregates():
+    with pytest.raises(ConfigurationError, match="not a tree of 2"):
+        require_emulable(with_tree(plan_of(32), two_levels(2)), "soft")

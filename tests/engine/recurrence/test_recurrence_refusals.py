@@ -10,6 +10,7 @@ from innet.engine.refused import RefusedError
 from innet.plan.plan import Rto
 from innet.scenario.build import build_plan
 from tests.engine.made_scenarios import scenario
+from tests.engine.made_trees import two_levels, with_tree
 from tests.engine.recurrence.made_stars import SLOW_RECEIVER, star
 
 
@@ -24,6 +25,7 @@ from tests.engine.recurrence.made_stars import SLOW_RECEIVER, star
         (build_plan(scenario(), "in_network", True, 100), "check: never"),
         (dataclasses.replace(star(), patience_ps=10**6), "given up"),
         (dataclasses.replace(star(), maximum_time_ps=1 << 61), "64 bits"),
+        (with_tree(star(), two_levels(2)), "several switches aggregate"),
     ],
 )
 def test_a_plan_that_is_not_for_the_recurrence_is_refused(plan, why):

@@ -17,7 +17,7 @@ down):
 """
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from innet.protocol.transitions import (
@@ -85,7 +85,7 @@ class Found(NamedTuple):
     states: int
     finished: int
     stuck: int
-    wrong: list[State] | None
+    wrong: list[Any] | None
 
 
 NEITHER = (False, False)
@@ -99,19 +99,37 @@ def first_state(setting: Setting) -> State:
 
 
 def explore(setting: Setting, most_states: int = 5_000_000) -> Found:
-    """Visit every reachable state, or stop at the first wrong sum.
+    """Visit every state of a job at one switch, or stop at the first wrong sum.
 
     MemoryError beyond `most_states`.
     """
-    first = first_state(setting)
+    return explore_from(
+        first_state(setting), lambda state: successors(state, setting), _finished, most_states
+    )
+
+
+def _finished(state: State) -> bool:
+    return all(worker.chunk == IDLE for worker in state.workers)
+
+
+def explore_from(
+    first: Any,
+    successors_of: Callable[[Any], Iterator[Any]],
+    is_finished: Callable[[Any], bool],
+    most_states: int,
+) -> Found:
+    """Visit every state that is reached from `first`, or stop at the first wrong sum.
+
+    `successors_of(state)` gives None where a worker takes a wrong sum.
+    """
     index = {first: 0}
     states = [first]
     before: list[list[int]] = [[]]
     finished = []
     for here, state in enumerate(states):  # grows on the way
-        if all(worker.chunk == IDLE for worker in state.workers):
+        if is_finished(state):
             finished.append(here)
-        for following in successors(state, setting):
+        for following in successors_of(state):
             if following is None:
                 return Found(len(states), len(finished), 0, _way_to(here, states, before))
             place = index.setdefault(following, len(states))
@@ -125,7 +143,7 @@ def explore(setting: Setting, most_states: int = 5_000_000) -> Found:
     return Found(len(states), len(finished), stuck, None)
 
 
-def _way_to(place: int, states: list[State], before: list[list[int]]) -> list[State]:
+def _way_to(place: int, states: list[Any], before: list[list[int]]) -> list[Any]:
     way = [states[place]]
     while place:
         place = before[place][0]
@@ -151,14 +169,14 @@ def successors(state: State, setting: Setting) -> Iterator[State | None]:
     """Every state that one step leads to; None where a worker takes a wrong sum."""
     for place, worker in enumerate(state.workers):
         if worker.chunk != IDLE and len(worker.up) < setting.up:
-            repeat = worker._replace(up=_put(worker.up, worker.chunk, setting.up, setting))
+            repeat = worker._replace(up=put(worker.up, worker.chunk, setting.up, setting.reorder))
             yield _with(state, place, repeat)
-        for packet in _choices(worker.up, setting.reorder):
-            rest = worker._replace(up=_without(worker.up, packet))
+        for packet in choices(worker.up, setting.reorder):
+            rest = worker._replace(up=without(worker.up, packet))
             yield _with(state, place, rest)
             yield _at_switch(state, place, rest, worker.up[packet], setting)
-        for packet in _choices(worker.down, setting.reorder):
-            rest = worker._replace(down=_without(worker.down, packet))
+        for packet in choices(worker.down, setting.reorder):
+            rest = worker._replace(down=without(worker.down, packet))
             yield _with(state, place, rest)
             taken = _at_worker(rest, worker.down[packet], setting)
             yield None if taken is None else _with(state, place, taken)
@@ -166,7 +184,7 @@ def successors(state: State, setting: Setting) -> Iterator[State | None]:
         yield _wiped(state)
 
 
-def _choices(link: tuple[Any, ...], reorder: bool) -> Iterator[int]:
+def choices(link: tuple[Any, ...], reorder: bool) -> Iterator[int]:
     """Which packets may be next: any, equal ones once; on an ordered link the oldest."""
     if not reorder:
         yield from range(min(1, len(link)))
@@ -176,16 +194,17 @@ def _choices(link: tuple[Any, ...], reorder: bool) -> Iterator[int]:
             yield packet
 
 
-def _without(link: tuple[Any, ...], packet: int) -> tuple[Any, ...]:
+def without(link: tuple[Any, ...], packet: int) -> tuple[Any, ...]:
+    """`link` with one packet less."""
     return link[:packet] + link[packet + 1 :]
 
 
-def _put(link: tuple[Any, ...], packet: object, capacity: int, setting: Setting) -> tuple[Any, ...]:
+def put(link: tuple[Any, ...], packet: object, capacity: int, reorder: bool) -> tuple[Any, ...]:
     """`link` with one packet more; a full link loses it."""
     if len(link) == capacity:
         return link
     longer = (*link, packet)
-    return tuple(sorted(longer)) if setting.reorder else longer
+    return tuple(sorted(longer)) if reorder else longer
 
 
 def _with(state: State, place: int, worker: Worker) -> State:
@@ -240,17 +259,15 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
         answer = (RESULT, number, right)
     elif flags & CALL_HELP:
         answer = (HELP, number, True)
+    # Only an incomplete set is asked for; its first contribution forgets who asked before.
+    asked = [asked[in_set] * (0 < count[in_set] < setting.workers) for in_set in (0, 1)]
     for bit, worker in enumerate(workers):
         marks = (bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1))
+        asks = (bool(asked[0] >> bit & 1), bool(asked[1] >> bit & 1))
         down = worker.down
         if answer is not None and (bit == place or not flags & UNICAST):
-            down = _put(down, answer, setting.down, setting)
-        # Only an incomplete set is asked for; its first contribution forgets who asked before.
-        asks = tuple(
-            0 < count[in_set] < setting.workers and bool(asked[in_set] >> bit & 1)
-            for in_set in (0, 1)
-        )
-        workers[bit] = worker._replace(marks=marks, asks=(asks[0], asks[1]), down=down)
+            down = put(down, answer, setting.down, setting.reorder)
+        workers[bit] = worker._replace(marks=marks, asks=asks, down=down)
     held = (numbers[0], numbers[1]) if setting.guard else (0, 0)  # the published one has none
     return State((count[0], count[1]), held, state.wiped, tuple(sorted(workers)))
 
@@ -270,7 +287,7 @@ def _at_worker(worker: Worker, packet: tuple[str, int, bool], setting: Setting) 
         return (
             worker
             if asked == IDLE
-            else worker._replace(up=_put(worker.up, asked, setting.up, setting))
+            else worker._replace(up=put(worker.up, asked, setting.up, setting.reorder))
         )
     done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
     if done == IDLE:
@@ -280,7 +297,7 @@ def _at_worker(worker: Worker, packet: tuple[str, int, bool], setting: Setting) 
     if done + 1 == setting.rounds:
         return worker._replace(chunk=IDLE, kept=kept[0])
     return worker._replace(
-        chunk=done + 1, kept=kept[0], up=_put(worker.up, done + 1, setting.up, setting)
+        chunk=done + 1, kept=kept[0], up=put(worker.up, done + 1, setting.up, setting.reorder)
     )
 
 
@@ -299,8 +316,12 @@ def main(words: list[str]) -> None:
         {"fifo": False, "reorder": True}[links],
         {"keeps": False, "wipes": True}[registers],
     )
-    found = explore(setting)
     print(setting)
+    tell(explore(setting))
+
+
+def tell(found: Found) -> None:
+    """Print what was found."""
     print(f"{found.states} states, {found.finished} finished")
     if found.wrong is None:
         print(f"no wrong sum; {found.stuck} states from which nobody can finish")

@@ -1,0 +1,1 @@
+"""Training steps: a process a rank, above any network that runs operations."""

@@ -1,0 +1,208 @@
+"""Run a training step: a SimPy process a rank, above a network that runs the operations.
+
+SimPy's clock and the network's meet at every completion: the network is asked for what happens
+before the ranks' next event, and every completion becomes an event of its rank. So no rank acts
+before the network has shown that nothing earlier can still reach it.
+
+The collectives of a group run one after another at each rank, as those of one communicator do, and
+so do the messages of a pair; different groups and pairs run at once.
+"""
+
+from collections.abc import Generator
+from typing import Any
+
+import simpy
+
+from innet.engine.network import Network
+from innet.engine.steps.lowering import Lowered, Lowering
+from innet.engine.steps.matching import Asked, Matching, Meeting, told
+from innet.errors import ConfigurationError, UnfinishedError
+from innet.protocol.machine import NEVER
+from innet.trace.steps import COMPUTE, Decision, Span, StepTrace
+from innet.units import format_duration
+from innet.workload.program import Action, Await, Call, Exchange, Work, Workload
+
+_Process = Generator[simpy.Event, Any, None]
+
+
+def run_step(workload: Workload, network: Network, lowering: Lowering) -> StepTrace:
+    """Run one step from time 0 until every rank, and all that it began, is done.
+
+    Raises ConfigurationError for calls that do not fit together, UnfinishedError for a deadlock;
+    both name ranks, lines and operations.
+    """
+    return _Driver(workload, network, lowering).run()
+
+
+class _Driver:
+    def __init__(self, workload: Workload, network: Network, lowering: Lowering) -> None:
+        self._workload, self._network, self._lowering = workload, network, lowering
+        self._env = simpy.Environment(0)
+        self._matching = Matching()
+        self._tails: dict[tuple[object, ...], simpy.Event] = {}
+        self._pending: dict[tuple[int, int], simpy.Event] = {}
+        self._open: list[dict[str, list[tuple[Asked, simpy.Event]]]] = []
+        self._waiting: dict[int, list[Asked]] = {}
+        self._spans: list[Span] = []
+        self._decisions: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+        self._finish = [-1] * workload.mesh.ranks
+
+    def run(self) -> StepTrace:
+        for rank in range(self._workload.mesh.ranks):
+            self._open.append({})
+            self._env.process(self._rank(rank))
+        self._run_events()
+        self._refuse_leftovers()
+        return StepTrace(
+            tuple(sorted(self._spans)),
+            tuple(self._finish),
+            tuple(Decision(*key, *counts) for key, counts in self._decisions.items()),
+            self._network.links(),
+            self._network.switches(),
+        )
+
+    # --- time ----------------------------------------------------------------------------
+
+    def _run_events(self) -> None:
+        env = self._env
+        while env.peek() != float("inf") or self._pending:
+            next_event = env.peek()
+            limit = NEVER if next_event == float("inf") else int(next_event)
+            completions = self._advance(limit)
+            for completion in completions:
+                event = self._pending.pop((completion.operation, completion.place))
+                self._succeed_later(event, completion.at_ps)
+            if completions:
+                continue
+            if limit == NEVER:
+                raise self._deadlock()
+            while env.peek() == limit:
+                env.step()
+        if min(self._finish) < 0:
+            raise self._deadlock()
+
+    def _advance(self, limit: int) -> tuple[Any, ...]:
+        try:
+            return self._network.advance(limit)
+        except UnfinishedError:
+            if self._matching.incomplete():
+                raise self._deadlock() from None
+            raise
+
+    def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
+        timeout = self._env.timeout(at_ps - self._env.now)
+
+        def succeed(_: simpy.Event) -> None:
+            event.succeed()
+
+        timeout.callbacks.append(succeed)
+
+    # --- ranks ---------------------------------------------------------------------------
+
+    def _rank(self, rank: int) -> _Process:
+        for action in self._workload.program(rank):
+            yield from self._do(rank, action)
+        yield from self._wait(rank, [each for waits in self._open[rank].values() for each in waits])
+        self._finish[rank] = int(self._env.now)
+
+    def _do(self, rank: int, action: Action) -> _Process:
+        if isinstance(action, Work):
+            start = int(self._env.now)
+            yield self._env.timeout(action.duration_ps)
+            if action.duration_ps:
+                self._spans.append(Span(rank, COMPUTE, "", start, int(self._env.now)))
+        elif isinstance(action, Await):
+            yield from self._wait(rank, self._open[rank].pop(action.handle, []))
+        else:
+            began = (action, self._begin(rank, action))
+            if action.handle is None:
+                yield from self._wait(rank, [began])
+            else:
+                self._open[rank].setdefault(action.handle, []).append(began)
+
+    def _wait(self, rank: int, waits: list[tuple[Asked, simpy.Event]]) -> _Process:
+        self._waiting[rank] = [asked for asked, event in waits if not event.processed]
+        for _, event in waits:
+            if not event.processed:
+                yield event
+        del self._waiting[rank]
+
+    # --- operations ----------------------------------------------------------------------
+
+    def _begin(self, rank: int, asked: Asked) -> simpy.Event:
+        """Enter an operation as soon as the rank's one before it, in the same lane, is done."""
+        done = self._env.event()
+        meeting = self._matching.enter(rank, asked)
+        if len(meeting.group) == 1 or asked.size == 0:
+            return done.succeed()
+        if meeting.number is None:
+            meeting.number = self._network.add(self._lower(asked).operation)
+        lane = (rank, isinstance(asked, Call), meeting.group)
+        before = self._tails.get(lane)
+        self._tails[lane] = done
+        if before is None or before.triggered:
+            self._enter(rank, asked, meeting, done)
+        else:
+            before.callbacks.append(lambda _: self._enter(rank, asked, meeting, done))
+        return done
+
+    def _enter(self, rank: int, asked: Asked, meeting: Meeting, done: simpy.Event) -> None:
+        assert meeting.number is not None
+        start, place = int(self._env.now), meeting.group.index(rank)
+        self._pending[meeting.number, place] = done
+        self._network.begin(meeting.number, place, start)
+        done.callbacks.append(lambda _: self._note(rank, asked, start))
+
+    def _note(self, rank: int, asked: Asked, start: int) -> None:
+        axes, now = ",".join(asked.axes), int(self._env.now)
+        self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
+
+    def _lower(self, asked: Asked) -> Lowered:
+        if isinstance(asked, Exchange):
+            lowered = self._lowering.message(asked)
+            kind = "send"
+        else:
+            lowered = self._lowering.collective(asked)
+            kind = asked.kind
+        key = (kind, ",".join(asked.axes), lowered.how, lowered.why)
+        calls, size = self._decisions.get(key, (0, 0))
+        self._decisions[key] = (calls + 1, size + asked.size)
+        return lowered
+
+    # --- what cannot go on ---------------------------------------------------------------
+
+    def _deadlock(self) -> UnfinishedError:
+        lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
+        now = format_duration(int(self._env.now))
+        return UnfinishedError("\n  ".join([f"deadlock at {now}", *lines[:10]]))
+
+    def _stuck_ranks(self) -> list[int]:
+        return [rank for rank, finish in enumerate(self._finish) if finish < 0]
+
+    def _stuck(self, rank: int) -> str:
+        entered = {
+            id(each.first): each for each in self._matching.incomplete() if rank in each.entered
+        }
+        found = [f"waits in {told(asked)}" for asked in self._waiting.get(rank, [])]
+        absent = {other for each in entered.values() for other in each.missing}
+        ended = [other for other in sorted(absent) if self._finish[other] >= 0]
+        names = ", ".join(
+            f"rank {other}{' (ended)' if other in ended else ''}" for other in sorted(absent)
+        )
+        return "; ".join(found) + (f"; not entered by {names}" if names else "")
+
+    def _refuse_leftovers(self) -> None:
+        for meeting in self._matching.incomplete():
+            missing = ", ".join(f"rank {rank}" for rank in meeting.missing)
+            raise ConfigurationError(
+                f"rank {meeting.first_rank} calls {told(meeting.first)}, which {missing} never "
+                "enters",
+                file=meeting.first.place.file,
+                line=meeting.first.place.line,
+            )
+
+
+def _operation(asked: Asked, rank: int) -> str:
+    if isinstance(asked, Call):
+        return asked.kind
+    return "send" if asked.source == rank else "recv"

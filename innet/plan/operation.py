@@ -1,0 +1,43 @@
+"""One collective of one group of ranks, of which a network runs many."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+from innet.collectives.schedule import Schedule
+from innet.plan.plan import Aggregation, DType, Rto, Stream
+
+OperationKind = Literal[
+    "all_reduce",
+    "reduce_scatter",
+    "all_gather",
+    "all_to_all",
+    "broadcast",
+    "reduce",
+    "send",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One collective: in the network (`aggregation`) or point to point (`stream`, `schedule`).
+
+    `group[place]` is a rank, an index into the hosts of the network; schedules, trees and `root`
+    speak of places. `elements` is the length of the whole vector, whatever a member's share of
+    it. `root` has a meaning for broadcast and reduce alone.
+
+    In the network, operations of one `job` share its slots and its sequence numbers, so they
+    have the same group and aggregation, and each rank runs them one after another, in the order
+    in which they were added. Different jobs have different slots. Point to point, every operation
+    has streams of its own and `job` has no meaning.
+    """
+
+    kind: OperationKind
+    group: tuple[int, ...]
+    elements: int
+    dtype: DType
+    rto: Rto
+    aggregation: Aggregation | None = None
+    stream: Stream | None = None
+    schedule: Schedule | None = None
+    job: int = 0
+    root: int = 0

@@ -1,0 +1,1 @@
+"""Training steps from the files of other programs."""

@@ -1,0 +1,1 @@
+"""Layer tables of published models, and of a user's own."""

@@ -1,0 +1,108 @@
+"""A training step as it was written: statements, each with its place in the file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, get_args
+
+from innet.workload.expression import Expression
+
+CollectiveKind = Literal[
+    "all_reduce", "reduce_scatter", "all_gather", "all_to_all", "broadcast", "reduce"
+]
+Reduction = Literal["sum", "min", "max"]
+COLLECTIVES: tuple[CollectiveKind, ...] = get_args(CollectiveKind)
+REDUCTIONS: tuple[Reduction, ...] = get_args(Reduction)
+
+
+class Place(NamedTuple):
+    """Where a statement stands; `line` counts from 1, None for what an option gave."""
+
+    file: str
+    line: int | None
+
+    def __str__(self) -> str:
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+
+@dataclass(frozen=True, slots=True)
+class Compute:
+    """Work on the rank's device for `time`."""
+
+    time: Expression
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Collective:
+    """A collective over the ranks that differ only along `over`.
+
+    `size` is the whole vector's. With `bucket`, sizes are gathered by PyTorch's rule and one
+    operation a bucket is issued. With `handle`, the rank goes on at once.
+    """
+
+    kind: CollectiveKind
+    size: Expression
+    over: tuple[str, ...]
+    place: Place
+    op: Reduction = "sum"
+    root: Expression | None = None
+    bucket: Expression | None = None
+    handle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A message to or from the rank whose coordinates along some axes are given by `peer`."""
+
+    sends: bool
+    peer: Mapping[str, Expression]
+    size: Expression
+    place: Place
+    handle: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Go on when all that was begun under `handle` is complete."""
+
+    handle: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Repeat:
+    """Do a list `count` times; `i` counts from 0 in it."""
+
+    count: Expression
+    do: "Statements"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Each:
+    """Do a list for every layer of the model, forwards or backwards."""
+
+    backwards: bool
+    do: "Statements"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class When:
+    """Do a list where a condition is not 0."""
+
+    condition: Expression
+    do: "Statements"
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """Do the list of a named block."""
+
+    name: str
+    place: Place
+
+
+Statement = Compute | Collective | Transfer | Wait | Repeat | Each | When | Block
+Statements = tuple[Statement, ...]
