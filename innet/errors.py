@@ -37,6 +37,12 @@ class ConfigurationError(InnetError):
         super().__init__(" ".join(part for part in parts if part))
 
 
+def unreadable(file: object, error: Exception) -> ConfigurationError:
+    """Return the error that says why a file cannot be read."""
+    why = getattr(error, "strerror", None) or error
+    return ConfigurationError(f"cannot be read: {why}", file=str(file))
+
+
 class MissingToolError(InnetError):
     """A tool, package or right that this command needs is not there. Exit code 3."""
 

@@ -1,4 +1,5 @@
-"""Exact quantities: rates in bit/s, durations in picoseconds, sizes in bytes, all as int.
+"""Exact quantities as int: rates in bit/s, durations in picoseconds, sizes in bytes, and rates
+of work in floating-point operations a second.
 
 A quantity is written as a number and a unit (`10 Gbps`, `1.5 us`, `25 MiB`). Nothing passes
 through binary floating point, and a value that is not a whole number of the base unit is
@@ -39,10 +40,19 @@ SIZE_UNITS: Mapping[str, int] = {
     "TiB": 2**40,
 }
 
+WORK_RATE_UNITS: Mapping[str, int] = {
+    "FLOPS": 1,
+    "MFLOPS": 10**6,
+    "GFLOPS": 10**9,
+    "TFLOPS": 10**12,
+    "PFLOPS": 10**15,
+}
+
 # Above 10 Tbps a byte takes less than a picosecond, the resolution of simulated time.
 MAXIMUM_RATE_BPS = 10 * 10**12
 MAXIMUM_DURATION_PS = 24 * 3600 * PS_PER_SECOND
 MAXIMUM_SIZE_BYTES = 10**15
+MAXIMUM_WORK_RATE = 10**18
 
 NUMBER_PATTERN = r"[0-9]+(\.[0-9]+)?([eE][+-]?[0-9]{1,2})?"
 _QUANTITY = re.compile(rf"\s*({NUMBER_PATTERN})\s*([A-Za-z]+)\s*")
@@ -75,6 +85,9 @@ class _Quantity:
 _RATE = _Quantity("rate", RATE_UNITS, "10 Gbps", MAXIMUM_RATE_BPS, "10 Tbps")
 _DURATION = _Quantity("duration", DURATION_UNITS, "1 us", MAXIMUM_DURATION_PS, "86400 s")
 _SIZE = _Quantity("size", SIZE_UNITS, "25 MiB", MAXIMUM_SIZE_BYTES, "1000 TB")
+_WORK_RATE = _Quantity(
+    "rate of work", WORK_RATE_UNITS, "100 TFLOPS", MAXIMUM_WORK_RATE, "1000 PFLOPS"
+)
 
 
 def parse_rate(value: object) -> int:
@@ -90,6 +103,14 @@ def parse_duration(value: object) -> int:
 def parse_size(value: object) -> int:
     """Return the bytes of a text such as `25 MiB`; ValueError says what is allowed."""
     return _parse(value, _SIZE)
+
+
+def parse_work_rate(value: object) -> int:
+    """Return the floating-point operations a second of a text such as `100 TFLOPS`.
+
+    ValueError says what is allowed.
+    """
+    return _parse(value, _WORK_RATE)
 
 
 def parse_probability(value: object) -> float:
@@ -114,6 +135,11 @@ def format_duration(duration_ps: int, digits: int | None = None) -> str:
     return _format_decimal(duration_ps, DURATION_UNITS, digits)
 
 
+def format_work_rate(rate: int) -> str:
+    """Write operations a second in the largest unit that keeps it at 1 or more, exactly."""
+    return _format_decimal(rate, WORK_RATE_UNITS, None)
+
+
 def format_size(size_bytes: int) -> str:
     """Write bytes exactly, in the unit that takes the fewest characters (`25 MiB`, `100 MB`)."""
     whole = [
@@ -126,10 +152,11 @@ def format_size(size_bytes: int) -> str:
 
 def serialisation_ps(medium_bytes: int, rate_bps: int) -> int:
     """Return how long `medium_bytes` occupy a link of `rate_bps`, rounded half to even."""
-    return _divide_half_even(medium_bytes * 8 * PS_PER_SECOND, rate_bps)
+    return divide_half_even(medium_bytes * 8 * PS_PER_SECOND, rate_bps)
 
 
-def _divide_half_even(numerator: int, denominator: int) -> int:
+def divide_half_even(numerator: int, denominator: int) -> int:
+    """Return a quotient, rounded half to even."""
     return round(Fraction(numerator, denominator))
 
 
@@ -195,4 +222,9 @@ def _format_decimal(value: int, units: Mapping[str, int], digits: int | None) ->
 
 def _round_significant(value: int, digits: int) -> int:
     surplus = len(str(abs(value))) - digits
-    return value if surplus <= 0 else _divide_half_even(value, 10**surplus) * 10**surplus
+    return value if surplus <= 0 else divide_half_even(value, 10**surplus) * 10**surplus
+
+
+def noun_for(number: int, one: str, several: str | None = None) -> str:
+    """Return the noun that goes with a number; `several` is `one` and an s by default."""
+    return one if number == 1 else several or f"{one}s"

@@ -11,17 +11,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
 
-from innet.campaign.values import Values, load_values, wrong_elements
-from innet.engine.simulate import Engine, Note, simulate
+from innet.campaign.kinds import AnyResults, FinishedPoint, Summary, kind_of
+from innet.campaign.runs import Runner, runner_of
+from innet.engine.simulate import Engine, Note
 from innet.errors import UnfinishedError
-from innet.metrics.figures import RunSummary
-from innet.metrics.rows import Row, link_rows, worker_rows
-from innet.metrics.summary import summarise
+from innet.metrics.rows import Row
 from innet.report.numbers import short_parameter
-from innet.report.results import PointResult, Results, Unfinished
-from innet.scenario.build import build_plan
+from innet.report.results import Unfinished
 from innet.scenario.load import Point, expand
 from innet.scenario.schema import Scenario
+from innet.trace.spans_file import StoredSpan, spans_file
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,10 @@ class Failure(NamedTuple):
 @dataclass(slots=True)
 class _PointInWork:
     point: Point
-    runs: list[RunSummary] = field(default_factory=list)
+    runs: list[Summary] = field(default_factory=list)
     unfinished: list[Unfinished] = field(default_factory=list)
-    workers: list[Row] = field(default_factory=list)
-    links: list[Row] = field(default_factory=list)
+    rows: dict[str, list[Row]] = field(default_factory=dict)
+    spans: list[StoredSpan] = field(default_factory=list)
 
 
 class Campaign:
@@ -67,7 +66,7 @@ class Campaign:
         engine: Engine = "auto",
         note: Note | None = None,
     ) -> None:
-        self._scenario = scenario
+        self._scenario, self.kind = scenario, kind_of(scenario)
         self._points = expand(scenario)
         self._report = report
         self._engine, self._note = engine, note
@@ -78,24 +77,28 @@ class Campaign:
         self.failed: list[Failure] = []
 
     @property
-    def results(self) -> Results:
+    def results(self) -> AnyResults:
         """What is finished so far; a point that nothing is known of is left out."""
-        points = tuple(
-            PointResult(work.point.parameters, tuple(work.runs), tuple(work.unfinished))
+        points = [
+            FinishedPoint(work.point.parameters, work.runs, work.unfinished)
             for work in self._in_work
             if work.runs or work.unfinished
-        )
-        return Results(self._scenario.name, points)
+        ]
+        return self.kind.results(self._scenario.name, points)
 
     @property
-    def workers(self) -> list[Row]:
-        """The rows of workers.csv of what is finished so far."""
-        return [row for work in self._in_work for row in work.workers]
+    def rows(self) -> dict[str, list[Row]]:
+        """The rows of each CSV file, by its name, of what is finished so far."""
+        return {
+            name: [row for work in self._in_work for row in work.rows.get(name, ())]
+            for name in self.kind.tables
+        }
 
     @property
-    def links(self) -> list[Row]:
-        """The rows of links.csv of what is finished so far."""
-        return [row for work in self._in_work for row in work.links]
+    def spans(self) -> bytes:
+        """The file of the spans at a scenario's only point; empty where there are none."""
+        spans = [span for work in self._in_work for span in work.spans]
+        return spans_file(spans) if spans else b""
 
     @property
     def failures(self) -> list[str]:
@@ -120,19 +123,18 @@ class Campaign:
             self._done += work_of(point.scenario)
 
     def _repeat_point(self, work: _PointInWork, earlier: _PointInWork) -> None:
-        work.runs, work.unfinished = earlier.runs, earlier.unfinished
-        work.workers, work.links = earlier.workers, earlier.links
+        work.runs, work.unfinished, work.rows = earlier.runs, earlier.unfinished, earlier.rows
 
     def _run_point(self, work: _PointInWork) -> None:
         scenario = work.point.scenario
-        values = load_values(scenario)
+        runner = runner_of(scenario, self._engine, self._note)
         share = work_of(scenario) / len(scenario.algorithms) / self._todo
         for place, algorithm in enumerate(scenario.algorithms):
             before = self._done / self._todo + place * share
             doing = run_name(algorithm, swept_text(work.point.parameters))
             self._report(Progress(before, doing))
             try:
-                self._run_one(work, algorithm, values, _scaled(self._report, before, share, doing))
+                self._run_one(work, algorithm, runner, _scaled(self._report, before, share, doing))
             except UnfinishedError as error:
                 work.unfinished.append(Unfinished(algorithm, str(error)))
                 told = f" cannot finish: {error}"
@@ -142,20 +144,18 @@ class Campaign:
         self,
         work: _PointInWork,
         algorithm: str,
-        values: Values,
+        runner: Runner,
         progress: Callable[[float], None],
     ) -> None:
-        scenario = work.point.scenario
-        plan = build_plan(scenario, algorithm, values.carried, values.elements)
-        trace = simulate(plan, values.tensors, progress, self._engine, self._note)
-        wrong, first = wrong_elements(values, plan, trace)
-        if wrong:
+        ran = runner.run(algorithm, progress)
+        if ran.wrong:
             swept = swept_text(work.point.parameters)
-            self.failed.append(Failure(algorithm, swept, f": {first}"))
-        work.runs.append(summarise(plan, trace, wrong, values.carried))
+            self.failed.append(Failure(algorithm, swept, f": {ran.wrong}"))
+        work.runs.append(ran.summary)
+        work.spans += ran.spans if len(self._points) == 1 else ()
         parameters = swept_columns(work.point.parameters)
-        work.workers += [{**parameters, **row} for row in worker_rows(plan, trace)]
-        work.links += [{**parameters, **row} for row in link_rows(plan, trace)]
+        for name, rows in ran.rows.items():
+            work.rows.setdefault(name, []).extend({**parameters, **row} for row in rows)
 
 
 def swept_columns(parameters: Mapping[str, object]) -> dict[str, str]:
@@ -180,6 +180,8 @@ def output_folder(scenario: Scenario, out: Path) -> Path:
 
 def work_of(scenario: Scenario) -> int:
     """Return the work of a point in arbitrary units, at least 1; it only weighs the progress."""
+    if scenario.training is not None:
+        return len(scenario.algorithms)
     elements = scenario.collective.elements or 2**20
     return (elements + 1) * scenario.topology.workers * len(scenario.algorithms)
 

@@ -10,7 +10,7 @@ from innet.emulator.emulate import job_of
 from innet.emulator.hosts import scheme_hosts
 from innet.emulator.jobs import Job
 from innet.scenario.build import build_plan
-from innet.scenario.load import expand, load_scenario
+from innet.scenario.load import expand, load_collective
 
 
 def deploy_scenario(
@@ -27,7 +27,7 @@ def deploy_scenario(
     `switch` is its P4Runtime address and device id. ConfigurationError for a job that does
     not fit, SwitchError for a switch that does not answer, MissingToolError without finsy.
     """
-    scenario = expand(load_scenario(file, overrides))[0].scenario
+    scenario = expand(load_collective(file, overrides))[0].scenario
     workers = scenario.topology.workers
     hosts = scheme_hosts(workers) if hosts_file is None else read_hosts(hosts_file, workers)
     plan = build_plan(scenario, "in_network", True, 0)

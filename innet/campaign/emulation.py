@@ -22,7 +22,7 @@ from innet.report.files import csv_text, prepare_folder
 from innet.report.numbers import short_parameter
 from innet.report.results import json_text
 from innet.scenario.build import build_plan
-from innet.scenario.load import Point, expand, load_scenario
+from innet.scenario.load import Point, expand, load_collective
 from innet.scenario.schema import Scenario
 from innet.wire.dtypes import ITEMSIZE
 
@@ -99,7 +99,7 @@ def emulate_scenario(
     Raises ConfigurationError before anything is started for what cannot be emulated, and
     MissingToolError where a tool or right is missing.
     """
-    scenario = load_scenario(request.file, request.all_overrides)
+    scenario = load_collective(request.file, request.all_overrides)
     if ALGORITHM not in scenario.algorithms:
         raise scenario.origin.error(
             ("algorithms",), f"only {ALGORITHM} is emulated; add it to the list"

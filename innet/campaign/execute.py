@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from innet.campaign.campaign import Campaign, Progress, output_folder
+from innet.campaign.kinds import AnyResults, Kind, kind_of
 from innet.campaign.store import build_manifest, store
 from innet.engine.simulate import Engine, Note
 from innet.errors import InnetError
-from innet.report.draw import draw_stored
 from innet.report.files import prepare_folder
-from innet.report.results import Results, StoredRun
 from innet.scenario.load import load_scenario
 from innet.scenario.schema import Scenario
 
@@ -56,10 +55,11 @@ class Request:
 @dataclass(frozen=True, slots=True)
 class Outcome:
     """What came out. `failures` are messages on wrong sums and runs that cannot finish;
-    `files` are the run directory and the plot.
+    `files` are the run directory and the plots.
     """
 
-    results: Results
+    kind: Kind
+    results: AnyResults
     manifest: Mapping[str, Any]
     files: Sequence[Path]
     failures: Sequence[str]
@@ -89,15 +89,18 @@ def execute(
     complete = not any(point.unfinished for point in campaign.results.points)
     manifest = manifest_of(request, scenario, complete)
     store(folder, manifest, campaign)
-    files = [folder, *drawn(request, StoredRun(folder, manifest, campaign.results))]
-    return Outcome(campaign.results, manifest, files, campaign.failures)
+    kind, results = kind_of(scenario), campaign.results
+    files = [folder, *drawn(request, kind, folder, manifest, results)]
+    return Outcome(kind, results, manifest, files, campaign.failures)
 
 
-def drawn(request: Request, run: StoredRun) -> list[Path]:
-    """Draw a run's results where that is wanted and there are any; return the plot."""
-    if not request.plots or not any(point.runs for point in run.results.points):
+def drawn(
+    request: Request, kind: Kind, folder: Path, manifest: Mapping[str, Any], results: AnyResults
+) -> list[Path]:
+    """Draw a run's results where that is wanted and there are any; return the plots."""
+    if not request.plots or not any(point.runs for point in results.points):
         return []
-    return [draw_stored([run], "auto", "time")]
+    return kind.draw(folder, manifest, results)
 
 
 def _keep_finished(request: Request, scenario: Scenario, folder: Path, campaign: Campaign) -> str:

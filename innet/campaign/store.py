@@ -10,7 +10,6 @@ from typing import Any
 
 from innet import __version__
 from innet.campaign.campaign import Campaign
-from innet.report.files import write_run
 from innet.report.results import FORMAT_VERSION
 from innet.scenario.schema import Scenario
 
@@ -37,4 +36,4 @@ def build_manifest(
 
 def store(folder: Path, manifest: dict[str, Any], campaign: Campaign) -> None:
     """Write the run directory of what is finished of a campaign."""
-    write_run(folder, manifest, campaign.results, campaign.workers, campaign.links)
+    campaign.kind.write(folder, manifest, campaign.results, campaign.rows, campaign.spans)

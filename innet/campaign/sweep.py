@@ -5,6 +5,7 @@ depend on, so that a sweep that was stopped in any way goes on with what is left
 run directory holds what `innet run` of the same scenario leaves.
 """
 
+from base64 import b64decode
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +13,13 @@ from typing import Any
 
 from innet.campaign.campaign import Failure, output_folder, swept_columns, swept_text, work_of
 from innet.campaign.execute import Outcome, Request, WorkInterruptedError, drawn, manifest_of
+from innet.campaign.kinds import AnyResults, FinishedPoint, Kind, kind_of
 from innet.campaign.sweep_point import Finished, Task, key_of
 from innet.campaign.sweep_workers import run_on_cluster, run_on_cores
 from innet.engine.simulate import Engine
 from innet.metrics.rows import Row
-from innet.report.files import prepare_folder, write_run
+from innet.report.files import prepare_folder
 from innet.report.points import PointRecord, read_point, write_point
-from innet.report.results import PointResult, Results, StoredRun
 from innet.scenario.load import Point, expand, load_scenario
 from innet.scenario.schema import Scenario
 
@@ -83,7 +84,9 @@ class _Sweep:
         """Return the points without a record, each once, in order."""
         scenarios = {key: point.scenario for key, point in zip(self.keys, self.points, strict=True)}
         return [
-            Task(key, it, self.engine) for key, it in scenarios.items() if key not in self.records
+            Task(key, it, self.engine, len(self.points) == 1)
+            for key, it in scenarios.items()
+            if key not in self.records
         ]
 
     def finished(self) -> Iterator[tuple[Mapping[str, object], PointRecord]]:
@@ -92,14 +95,19 @@ class _Sweep:
             if key in self.records:
                 yield point.parameters, self.records[key]
 
-    def results(self) -> Results:
+    @property
+    def kind(self) -> Kind:
+        """The kind of the scenario."""
+        return kind_of(self.scenario)
+
+    def results(self) -> AnyResults:
         """Return what is there of all points."""
         found = [
-            PointResult(parameters, tuple(record.runs), tuple(record.unfinished))
+            FinishedPoint(parameters, record.runs, record.unfinished)
             for parameters, record in self.finished()
             if record.runs or record.unfinished
         ]
-        return Results(self.scenario.name, tuple(found))
+        return self.kind.results(self.scenario.name, found)
 
     def failures(self) -> list[str]:
         """Return a message on every point that failed, and on every run of one that did."""
@@ -124,15 +132,16 @@ class _Sweep:
     def write(self, request: Request) -> dict[str, Any]:
         """Write the run directory; return its manifest."""
         manifest = manifest_of(request, self.scenario, self.complete)
-        workers, links = self._rows(lambda it: it.workers), self._rows(lambda it: it.links)
-        write_run(self.folder, manifest, self.results(), workers, links)
+        tables = {name: self._rows(name) for name in self.kind.tables}
+        spans = [record.spans for record in self.records.values()] if len(self.points) == 1 else []
+        self.kind.write(self.folder, manifest, self.results(), tables, b64decode("".join(spans)))
         return manifest
 
-    def _rows(self, rows_of: Callable[[PointRecord], Sequence[Row]]) -> list[Row]:
+    def _rows(self, table: str) -> list[Row]:
         return [
             {**swept_columns(parameters), **row}
             for parameters, record in self.finished()
-            for row in rows_of(record)
+            for row in record.rows.get(table, ())
         ]
 
 
@@ -157,8 +166,8 @@ def sweep(request: Request, crew: Crew, report: Callable[[SweepStatus], None]) -
         told = f"{len(work.records)} finished points are kept in {folder / POINTS}"
         raise WorkInterruptedError(f"interrupted; {told}") from None
     manifest, results = work.write(request), work.results()
-    files = [folder, *drawn(request, StoredRun(folder, manifest, results))]
-    return Outcome(results, manifest, files, work.failures())
+    files = [folder, *drawn(request, work.kind, folder, manifest, results)]
+    return Outcome(work.kind, results, manifest, files, work.failures())
 
 
 def _run_left(work: _Sweep, crew: Crew, report: Callable[[SweepStatus], None]) -> None:

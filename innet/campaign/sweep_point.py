@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from base64 import b64encode
 from pathlib import Path
 from typing import NamedTuple
 
@@ -15,11 +16,12 @@ from innet.scenario.schema import Scenario
 
 
 class Task(NamedTuple):
-    """A point to run by an engine; `key` names its record."""
+    """A point to run by an engine; `key` names its record, `spans` says whether it keeps them."""
 
     key: str
     scenario: Scenario
     engine: Engine = "auto"
+    spans: bool = False
 
 
 class Finished(NamedTuple):
@@ -53,7 +55,7 @@ def _digest(file: Path) -> str | None:
 def run_task(task: Task) -> Finished:
     """Run a point; whatever goes wrong is in the record, so that other points go on."""
     try:
-        record = _run(task.scenario, task.engine)
+        record = _run(task)
     except InnetError as error:
         record = failed_record(task.scenario, str(error))
     except MemoryError:
@@ -64,18 +66,18 @@ def run_task(task: Task) -> Finished:
     return Finished(task.key, record)
 
 
-def _run(scenario: Scenario, engine: Engine) -> PointRecord:
-    campaign = Campaign(scenario, lambda step: None, engine)
+def _run(task: Task) -> PointRecord:
+    campaign = Campaign(task.scenario, lambda step: None, task.engine)
     campaign.run()
     (point,) = campaign.results.points
     return PointRecord(
         FORMAT_VERSION,
-        scenario.resolved(),
+        task.scenario.resolved(),
         point.runs,
         point.unfinished,
         [(failure.algorithm, failure.told) for failure in campaign.failed],
-        campaign.workers,
-        campaign.links,
+        campaign.rows,
+        spans=b64encode(campaign.spans).decode() if task.spans else "",
     )
 
 

@@ -6,7 +6,6 @@ from innet.cli.options import RunFolder
 def explain(run: RunFolder) -> None:
     """Say what limited each run and what would help, in sentences with numbers."""
     from innet.cli.output import write_lines
-    from innet.report.explain import explain_lines
-    from innet.report.results import read_run
+    from innet.report.by_kind import explain_folder
 
-    write_lines(explain_lines(read_run(run).results))
+    write_lines(explain_folder(run))

@@ -16,7 +16,8 @@ import typer
 from innet import __version__
 from innet.errors import ConfigurationError, InnetError
 
-# Name -> what `innet --help` says. A command is the function of its name in innet.cli.<name>.
+# Name -> what `innet --help` says. A command is the function of its name in innet.cli.<name>,
+# unless Python's own words forbid that name.
 COMMANDS = {
     "run": "Run a scenario and compare its algorithms.",
     "sweep": "Run every point of a scenario's grid on many processes.",
@@ -24,8 +25,10 @@ COMMANDS = {
     "plot": "Draw what was swept, or bars, from run directories.",
     "compare": "Say what changed between two run directories.",
     "explain": "Say what limited each run and what would help.",
+    "trace": "Write the timeline of a training step for a viewer.",
     "check": "Validate a scenario and say what it will run.",
     "new": "Write a commented scenario to start from.",
+    "import": "Write a training scenario from another tool's step.",
     "schema": "Print the JSON Schema of scenario files, for editors.",
     "doctor": "Say what the emulator finds here and what is missing.",
 }
@@ -42,6 +45,7 @@ GROUPS = {
         },
     ),
 }
+_RENAMED = {"import": "import_step"}
 INTERRUPTED = 130
 _CONTEXT = {"help_option_names": ["-h", "--help"]}
 
@@ -77,7 +81,8 @@ def build_app(arguments: Sequence[str]) -> typer.Typer:
     )
     app.callback()(_options)
     for name, told in COMMANDS.items():
-        function = (name, name) if name in arguments else None
+        known = _RENAMED.get(name, name)
+        function = (known, known) if name in arguments else None
         _add_command(app, name, told, function)
     for group, (told, commands) in GROUPS.items():
         part = typer.Typer(

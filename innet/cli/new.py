@@ -9,7 +9,7 @@ import typer
 def new(
     path: Annotated[Path, typer.Argument(help="File to write.")] = Path("scenario.yaml"),
     template: Annotated[
-        str, typer.Option("--template", "-t", help="quickstart, sweep, faults or tensors.")
+        str, typer.Option("--template", "-t", help="quickstart, sweep, faults, tensors or racks.")
     ] = "quickstart",
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
 ) -> None:

@@ -11,12 +11,12 @@ def show_outcome(outcome: "Outcome", as_json: bool, quiet: bool) -> None:
     from innet.cli.output import write_lines, write_note, write_text
     from innet.errors import InnetError
     from innet.report.results import json_text
-    from innet.report.table import table_lines
 
     if as_json:
         write_text(json_text(outcome.results.as_json()))
     else:
-        write_lines(table_lines(outcome.results, outcome.manifest["scenario"]["resolved"]))
+        resolved = outcome.manifest["scenario"]["resolved"]
+        write_lines(outcome.kind.lines(outcome.results, resolved))
     if not quiet:
         for file in outcome.files:
             write_note(f"wrote {file}")

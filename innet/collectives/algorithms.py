@@ -93,20 +93,27 @@ def build_schedule(algorithm: str, workers: int, elements: int, itemsize: int) -
     if entry is None:
         known = ", ".join(ALGORITHMS)
         raise ConfigurationError(f"'{algorithm}' is not a point-to-point algorithm; use {known}")
+    return schedule_of(algorithm, entry, workers, elements, itemsize)
+
+
+def schedule_of(
+    name: str, algorithm: Algorithm, workers: int, elements: int, itemsize: int
+) -> Schedule:
+    """Return the schedule of an algorithm called `name`, as `build_schedule` does."""
     _check_at_least(1, workers=workers, itemsize=itemsize)
     _check_at_least(0, elements=elements)
-    wanted = entry.blocks(workers, elements * itemsize)
-    messages = entry.messages(workers, wanted) if workers > 1 else ()
+    wanted = algorithm.blocks(workers, elements * itemsize)
+    messages = algorithm.messages(workers, wanted) if workers > 1 else ()
     blocks = min(wanted, elements)
     if blocks < wanted:
         messages = _first_blocks(messages, blocks)
     return Schedule(
-        algorithm=algorithm,
+        algorithm=name,
         workers=workers,
-        ranks=workers + entry.helpers,
+        ranks=workers + algorithm.helpers,
         blocks=blocks,
         messages=tuple(sorted(messages, key=_order)),
-        sending=entry.sending,
+        sending=algorithm.sending,
     )
 
 

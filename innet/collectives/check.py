@@ -1,8 +1,11 @@
-"""A symbolic check that a schedule is an all-reduce, without values and without time.
+"""A symbolic check that a schedule is the collective it should be, without values and time.
 
 Every block at every rank is the set of the workers whose parts it holds. The check runs the
-steps in order on these sets: a schedule is right when all workers end with all blocks summed
+steps in order on these sets: an all-reduce is right when all workers end with all blocks summed
 from every worker exactly once. A set is the bits of an int, so that a step costs little.
+
+What each kind begins and ends with is in operations.py; a block without meaning is an empty set,
+which can neither be sent nor be added to.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,28 +19,73 @@ class ScheduleError(InnetError):
     """A schedule that is not well-formed or does not reduce; the message says where."""
 
 
-def check_schedule(schedule: Schedule) -> None:
-    """Raise ScheduleError unless every worker gets every block from each worker exactly once.
+def check_schedule(schedule: Schedule, kind: str = "all_reduce", root: int = 0) -> None:
+    """Raise ScheduleError unless every worker gets what the kind gives it, each part exactly once.
 
     A sum that counts a worker twice is refused at the message that makes it, even if it were
-    replaced later; so is a message of blocks for which its source holds nothing.
+    replaced later; so is a message of blocks for which its source holds nothing, and one that adds
+    to blocks for which its target holds nothing. `root` is as in operations.py.
     """
     check_form(schedule)
     held = [
-        [1 << rank if rank < schedule.workers else 0] * schedule.blocks
+        [_parts_at_first(kind, schedule, rank, block, root) for block in range(schedule.blocks)]
         for rank in range(schedule.ranks)
     ]
     for _, group in groupby(schedule.messages, key=lambda message: message.step):
         _run_step(tuple(group), held)
-    everyone = (1 << schedule.workers) - 1
     for rank in range(schedule.workers):
         for block, parts in enumerate(held[rank]):
-            if parts != everyone:
-                missing = _ranks(everyone & ~parts)
+            wanted = _parts_wanted(kind, schedule, rank, block, root)
+            if wanted and parts != wanted:
                 raise ScheduleError(
-                    f"{schedule.algorithm}: rank {rank} ends with block {block} without the part "
-                    f"of worker {missing[0]} (missing in all: {len(missing)})"
+                    f"{schedule.algorithm}: rank {rank} ends with block {block} "
+                    f"{_difference(parts, wanted)}"
                 )
+
+
+def _difference(parts: int, wanted: int) -> str:
+    missing, strange = _ranks(wanted & ~parts), _ranks(parts & ~wanted)
+    if missing:
+        return f"without the part of worker {missing[0]} (missing in all: {len(missing)})"
+    return f"with the part of worker {strange[0]} (more than wanted in all: {len(strange)})"
+
+
+def _parts_at_first(kind: str, schedule: Schedule, rank: int, block: int, root: int) -> int:
+    """Return whose part of a block a rank holds at first: its own, or nobody's."""
+    holds = rank < schedule.workers
+    if kind in ("all_gather", "gather"):
+        holds = rank == block
+    elif kind == "all_to_all":
+        holds = rank == block // schedule.workers
+    elif kind == "broadcast":
+        holds = rank == root
+    elif kind == "send":
+        holds = rank == 0
+    return 1 << rank if holds else 0
+
+
+def _parts_wanted(kind: str, schedule: Schedule, rank: int, block: int, root: int) -> int:
+    """Return whose parts of a block a rank must have in the end, nobody's if it does not matter."""
+    workers = schedule.workers
+    everyone = (1 << workers) - 1
+    match kind:
+        case "all_reduce":
+            return everyone
+        case "reduce_scatter":
+            return everyone if rank == block else 0
+        case "reduce":
+            return everyone if rank == root else 0
+        case "all_gather":
+            return 1 << block
+        case "gather":
+            return 1 << block if rank == root else 0
+        case "all_to_all":
+            return 1 << block // workers if rank == block % workers else 0
+        case "broadcast":
+            return 1 << root
+        case "send":
+            return 1 if rank == 1 else 0
+    raise ValueError(f"{kind} is not a kind of collective")
 
 
 def check_form(schedule: Schedule) -> None:
@@ -106,6 +154,11 @@ def _run_step(step: Sequence[Message], held: list[list[int]]) -> None:
 def _applied(message: Message, block: int, own: int, parts: int) -> int:
     if not message.reduce:
         return parts
+    if not own:
+        raise ScheduleError(
+            f"{_described(message)} adds to block {block}, of which rank {message.target} has "
+            f"nothing"
+        )
     doubled = own & parts
     if doubled:
         raise ScheduleError(

@@ -23,12 +23,12 @@ def recursive_doubling_messages(workers: int, blocks: int) -> Iterator[Message]:
 
     Of a folded pair, the odd rank is the member.
     """
-    extra = workers - _members(workers)
+    extra = workers - largest_power_of_two(workers)
     ranks = [2 * pair + 1 for pair in range(extra)] + list(range(2 * extra, workers))
     for pair in range(extra):
         yield Message(0, 2 * pair, 2 * pair + 1, 0, blocks, reduce=True)
     step = 1 if extra else 0
-    for bit in _bits(len(ranks)):
+    for bit in doubling_bits(len(ranks)):
         for member, rank in enumerate(ranks):
             yield Message(step, rank, ranks[member ^ bit], 0, blocks, reduce=True)
         step += 1
@@ -38,7 +38,7 @@ def recursive_doubling_messages(workers: int, blocks: int) -> Iterator[Message]:
 
 def halving_doubling_blocks(workers: int, size_bytes: int) -> int:
     """Return the number of blocks: one for every member."""
-    return _members(workers)
+    return largest_power_of_two(workers)
 
 
 def halving_doubling_messages(workers: int, blocks: int) -> Iterator[Message]:
@@ -52,7 +52,7 @@ def halving_doubling_messages(workers: int, blocks: int) -> Iterator[Message]:
     step = 2 if extra else 0
     windows = [(0, blocks)] * blocks
     halvings = []
-    for bit in _bits(blocks):
+    for bit in doubling_bits(blocks):
         halves = [_halve(windows[member], bool(member & bit)) for member in range(blocks)]
         for member, (_, (first, end)) in enumerate(halves):
             peer = ranks[member ^ bit]
@@ -87,11 +87,11 @@ def _halve(window: tuple[int, int], upper: bool) -> tuple[tuple[int, int], tuple
     return (upper_half, lower_half) if upper else (lower_half, upper_half)
 
 
-def _members(workers: int) -> int:
-    """Return the largest power of two that is not above `workers`."""
-    return 1 << (workers.bit_length() - 1)
+def largest_power_of_two(places: int) -> int:
+    """Return the largest power of two that is not above `places`."""
+    return 1 << (places.bit_length() - 1)
 
 
-def _bits(members: int) -> list[int]:
+def doubling_bits(members: int) -> list[int]:
     """Return 1, 2, 4, ... below `members`, a power of two."""
     return [1 << position for position in range(members.bit_length() - 1)]

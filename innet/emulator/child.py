@@ -14,9 +14,8 @@ import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
+from innet.emulator.closing import Closing
 from innet.emulator.tools import require_tools
 from innet.errors import InnetError
 
@@ -31,7 +30,7 @@ class ChildFailedError(InnetError):
     """A program that innet started has ended by itself, or never came up. Exit code 1."""
 
 
-class Child:
+class Child(Closing):
     """A running program. Its output is kept, for the message if it fails.
 
     Start it from a thread that lives as long as the child should: the kernel ends the child
@@ -108,6 +107,10 @@ class Child:
         self._process.wait()
         self._log.close()
 
+    def close(self) -> None:
+        """End it with the `with` block."""
+        self.stop()
+
     def output(self) -> str:
         """The end of what the program has written so far; nothing once it was stopped."""
         if self._stopped:
@@ -128,17 +131,6 @@ class Child:
     def _status(self, options: int) -> "os.waitid_result | None":
         """How the program ended; None while it runs. It stays a zombie until it is reaped."""
         return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOWAIT | options)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        _kind: type[BaseException] | None,
-        _error: BaseException | None,
-        _traceback: TracebackType | None,
-    ) -> None:
-        self.stop()
 
 
 def _command(pid: int) -> list[str]:

@@ -1,5 +1,6 @@
 """The one entry to the engines, and which of them runs a plan."""
 
+import gc
 from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import Any, Literal
@@ -7,13 +8,18 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
+from innet.engine.network import Network
 from innet.engine.recurrence.run import run_recurrence
-from innet.engine.reference.aggregation import AggregationRun
-from innet.engine.reference.messages import MessageRun
+from innet.engine.reference.network import ReferenceNetwork
+from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
+from innet.engine.steps.driver import Limits, run_step
+from innet.engine.steps.lowering import PlannedLowering
 from innet.errors import MissingToolError
 from innet.plan.plan import Plan
+from innet.plan.step import StepPlan
 from innet.trace.records import Trace
+from innet.trace.steps import StepTrace
 
 Engine = Literal["auto", "reference", "compiled", "recurrence"]
 Report = Callable[[float], None]
@@ -44,7 +50,7 @@ def simulate(
         return _compiled(plan, progress, note)
     if engine == "auto":
         return _fastest(plan, tensors, progress, note)
-    return _reference(plan, tensors, progress)
+    return run_reference(plan, tensors, progress)
 
 
 def _fastest(
@@ -62,7 +68,7 @@ def _fastest(
             return _compiled(plan, progress, note)
         if note is not None:
             note("Numba is not installed, so the reference engine runs instead of the compiled one")
-    return _reference(plan, tensors, progress)
+    return run_reference(plan, tensors, progress)
 
 
 def _hops(plan: Plan) -> int:
@@ -80,9 +86,37 @@ def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
     return run_compiled(plan, progress, note)
 
 
-def _reference(
-    plan: Plan, tensors: Sequence[npt.NDArray[Any]] | None, progress: Report | None
-) -> Trace:
-    vectors = None if tensors is None else list(tensors)
-    kind = MessageRun if plan.aggregation is None else AggregationRun
-    return kind(plan, vectors).run(progress)
+def simulate_step(
+    plan: StepPlan,
+    progress: Report | None = None,
+    engine: Engine = "auto",
+    note: Note | None = None,
+) -> tuple[str, StepTrace]:
+    """Run a training step in simulated time; return the name of the engine too.
+
+    `progress` is called with the fraction done. Raises UnfinishedError when the step
+    cannot finish, RefusedError when `engine` does not run steps.
+    """
+    name, network = _step_network(plan, engine, note)
+    done = 0
+
+    def report(completed: int) -> None:
+        nonlocal done
+        done += completed
+        if progress is not None:
+            progress(done / plan.calls)
+
+    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps)
+    # Packets are no part of cycles, and what the network has loaded need not be searched.
+    gc.freeze()
+    try:
+        return name, run_step(plan.workload, network, lowering, limits, report)
+    finally:
+        gc.unfreeze()
+
+
+def _step_network(plan: StepPlan, engine: Engine, note: Note | None) -> tuple[str, Network]:
+    """Return the network that runs a step's operations, and its engine's name."""
+    if engine not in ("auto", "reference"):
+        raise RefusedError(engine, "it runs single collectives, and this is a training step")
+    return "reference", ReferenceNetwork(plan)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from statistics import median_high
 
 from innet.metrics import message_estimate
-from innet.metrics.estimate import round_trip_ps
+from innet.metrics.estimate import round_trip_ps, slowest_sum_ps
 from innet.metrics.traffic import (
     busiest_link,
     finish_time_ps,
@@ -14,15 +14,10 @@ from innet.metrics.traffic import (
     rank_name,
     retransmissions,
 )
-from innet.plan.members import (
-    filling_window,
-    members_of,
-    slowest_packet_ps,
-    switch_latency_ps,
-)
 from innet.plan.plan import Plan
+from innet.plan.ways import filling_window, slowest_packet_ps
 from innet.trace.records import Trace
-from innet.units import format_duration, format_rate, serialisation_ps
+from innet.units import format_duration, format_rate, noun_for, serialisation_ps
 
 Sentences = tuple[str, str]
 
@@ -35,13 +30,13 @@ def sentences(limit: str, plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
 def enough_packets(plan: Plan) -> int:
     """Return the fewest slots, or packets in flight of one stream, that fill the slowest link."""
     if plan.aggregation is not None:
-        size, round_trip = plan.aggregation.packet_bytes, round_trip_ps(plan, plan.aggregation)
-    else:
-        assert plan.stream is not None
-        size = plan.stream.payload_bytes + plan.stream.overhead_bytes
-        round_trip = message_estimate.round_trip_ps(plan, plan.stream)
-    members = members_of(plan.graph, plan.hosts)
-    return filling_window(round_trip, slowest_packet_ps(members, size))
+        round_trip = round_trip_ps(plan, plan.aggregation)
+        return filling_window(round_trip, slowest_sum_ps(plan, plan.aggregation))
+    assert plan.stream is not None
+    size = plan.stream.payload_bytes + plan.stream.overhead_bytes
+    ways = [pair.there for pair in message_estimate.pairs_of(plan)]
+    round_trip = message_estimate.round_trip_ps(plan, plan.stream)
+    return filling_window(round_trip, slowest_packet_ps(ways, size))
 
 
 def _link(plan: Plan, trace: Trace, _cost_ps: int) -> Sentences:
@@ -71,10 +66,11 @@ def _latency(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
         f"{_share(busiest.busy_ps, time)}."
     )
     propagation = max(link.delay_ps for link in plan.graph.links)
+    latency = max(node.latency_ps for node in plan.graph.nodes)
     return because, (
         f"Fewer steps one after another, larger tensors at a time, shorter links (now "
         f"{format_duration(propagation)}) or a faster switch (now "
-        f"{format_duration(switch_latency_ps(plan.graph))})."
+        f"{format_duration(latency)})."
     )
 
 
@@ -115,11 +111,11 @@ def _host(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
 
 
 def _straggler(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
-    members = members_of(plan.graph, plan.hosts)[: plan.workers]
-    last = max(range(plan.workers), key=lambda rank: (members[rank].start_ps, -rank))
-    start = members[last].start_ps - min(member.start_ps for member in members)
+    workers = plan.hosts[: plan.workers]
+    last = max(range(plan.workers), key=lambda rank: (workers[rank].start_ps, -rank))
+    start = workers[last].start_ps - min(worker.start_ps for worker in workers)
     time = finish_time_ps(plan, trace)
-    rates = [min(member.up_bps, member.down_bps) for member in members]
+    rates = [_own_rate_bps(plan, worker.node) for worker in workers]
     slow = min(range(plan.workers), key=lambda rank: (rates[rank], rank))
     cost = f"about {format_duration(cost_ps, 4)}, {_share(cost_ps, time)}"
     if start * 2 >= cost_ps:
@@ -135,6 +131,12 @@ def _straggler(plan: Plan, trace: Trace, cost_ps: int) -> Sentences:
             f"Give worker {slow} the others' rate (workers.{slow}.link.rate).",
         )
     return _slow_or_paused(plan, cost)
+
+
+def _own_rate_bps(plan: Plan, node: int) -> int:
+    """Return the rate of the slowest link of a host."""
+    own = (*plan.graph.links_out[node], *plan.graph.links_into[node])
+    return min(plan.graph.links[link].rate_bps for link in own)
 
 
 def _slow_or_paused(plan: Plan, cost: str) -> Sentences:
@@ -205,7 +207,7 @@ def _share(part: int, whole: int) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun_for(number, noun)}"
 
 
 _WRITERS: Mapping[str, Callable[[Plan, Trace, int], Sentences]] = {

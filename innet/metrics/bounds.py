@@ -2,7 +2,9 @@
 
 In-network aggregation, unlimited window: no result can leave the switch before every worker's
 update is there, so with N packets a worker needs N packet times on its uplink and then one
-packet's way down, or one packet's way up and then N packet times on its downlink. Values of
+packet's way down, or one packet's way up and then N packet times on its downlink. In a tree of
+switches every link on an edge of the tree carries N packets, more where several edges share it,
+after the first contributions have come up to it and before the last has gone on. Values of
 floats leave only when the exponents of a first packet are back, one round trip later.
 
 A schedule, unlimited window: a message starts when what it needs has been applied, and takes
@@ -14,14 +16,15 @@ of hosts beyond the first and last packet are left out, which can only lower the
 """
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
 from innet.collectives.dependencies import Dependencies, dependencies
 from innet.collectives.schedule import Message, Schedule, block_bounds
-from innet.plan.plan import Aggregation, Host, Plan, Stream
+from innet.plan.plan import Aggregation, Plan, Stream
+from innet.plan.ways import Way, crossing_ps, slowest_packet_ps, tree_loads, tree_ways, way_of
 from innet.units import serialisation_ps
 from innet.wire.dtypes import ITEMSIZE
 
@@ -55,49 +58,84 @@ def _chunks_and_exponents(plan: Plan, aggregation: Aggregation) -> Iterator[tupl
 
 
 def _aggregation_ps(plan: Plan, aggregation: Aggregation) -> int:
+    tree = _Tree(plan, aggregation)
     packets = aggregation_packets(plan, aggregation)
-    latency = plan.graph.nodes[aggregation.switch].latency_ps
-    ends = [_ends_of(plan, host, aggregation.packet_bytes) for host in plan.hosts[: plan.workers]]
-    last_up = max(end.ready_ps + packets * end.up_ps + end.up_delay_ps for end in ends)
-    first_up = max(end.ready_ps + end.up_ps + end.up_delay_ps for end in ends)
-    last_down = max(packets * end.down_ps + end.down_delay_ps for end in ends)
-    first_down = max(end.down_ps + end.down_delay_ps for end in ends)
-    bound = latency + max(last_up + first_down, first_up + last_down)
+    bound = max(
+        tree.last_up_ps(packets) + tree.first_down_ps(),
+        tree.first_up_ps() + tree.last_down_ps(packets),
+    )
     if aggregation.exponent_round:
         values = sum(chunks for chunks, _ in _chunks_and_exponents(plan, aggregation))
-        last_values_up = first_up + latency + max(end.turn_ps(values) for end in ends)
-        bound = max(bound, last_values_up + latency + first_down)
+        bound = max(bound, tree.first_up_ps() + tree.turn_ps(values) + tree.first_down_ps())
     return bound
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """A worker's cable for one packet size; delays down include the host's receiving cost."""
+class _Tree:
+    """The ways of all workers to the root of an aggregation tree, its latency too, and back."""
 
-    ready_ps: int
-    send_ps: int
-    up_ps: int
-    up_delay_ps: int
-    down_ps: int
-    down_delay_ps: int
+    def __init__(self, plan: Plan, aggregation: Aggregation) -> None:
+        self._size = aggregation.packet_bytes
+        self._hosts = plan.hosts[: plan.workers]
+        self._ways = tree_ways(plan.graph, plan.routes, aggregation.tree)
+        self._loads = tree_loads(plan.graph, plan.routes, aggregation.tree)
+
+    def first_up_ps(self) -> int:
+        """Return when the first sum can leave the root."""
+        return max(
+            ready + crossing_ps(way.up, self._size)
+            for ready, way in zip(self._ready(), self._ways, strict=True)
+        )
+
+    def first_down_ps(self) -> int:
+        """Return how long the last result takes from the root to the last worker."""
+        return max(
+            crossing_ps(way.down, self._size) + host.receive_ps
+            for way, host in zip(self._ways, self._hosts, strict=True)
+        )
+
+    def last_up_ps(self, packets: int) -> int:
+        """Return when the last sum can leave the root, `packets` after another on every edge."""
+        ways = [way.up for way in self._ways]
+        return self._last_ps(packets, ways, self._ready(), [0] * len(ways))
+
+    def last_down_ps(self, packets: int) -> int:
+        """Return how long all results take from the root, after the first has left it."""
+        ways = [way.down for way in self._ways]
+        ends = [host.receive_ps for host in self._hosts]
+        return self._last_ps(packets, ways, [0] * len(ways), ends)
 
     def turn_ps(self, packets: int) -> int:
-        """Return the time from a result's leaving the switch until `packets` more are there."""
-        down = self.down_ps + self.down_delay_ps
-        return down + self.send_ps + packets * self.up_ps + self.up_delay_ps
+        """Return the time from a result's leaving the root until `packets` more are there."""
+        return max(
+            crossing_ps(way.down, self._size)
+            + host.receive_ps
+            + host.send_ps
+            + crossing_ps(way.up, self._size)
+            + (packets - 1) * slowest_packet_ps((way.up,), self._size)
+            for way, host in zip(self._ways, self._hosts, strict=True)
+        )
 
+    def _ready(self) -> list[int]:
+        return [host.start_ps + host.send_ps for host in self._hosts]
 
-def _ends_of(plan: Plan, host: Host, medium_bytes: int) -> _Ends:
-    up = plan.graph.links[plan.graph.links_out[host.node][0]]
-    down = plan.graph.links[plan.graph.links_into[host.node][0]]
-    return _Ends(
-        ready_ps=host.start_ps + host.send_ps,
-        send_ps=host.send_ps,
-        up_ps=serialisation_ps(medium_bytes, up.rate_bps),
-        up_delay_ps=up.delay_ps,
-        down_ps=serialisation_ps(medium_bytes, down.rate_bps),
-        down_delay_ps=down.delay_ps + host.receive_ps,
-    )
+    def _last_ps(
+        self, packets: int, ways: Sequence[Way], before: Sequence[int], after: Sequence[int]
+    ) -> int:
+        """Return the most that a link needs: reached, all its packets, and the rest of a way."""
+        reached: dict[int, int] = {}
+        rests: dict[int, int] = {}
+        occupied: dict[int, int] = {}
+        for way, start, end in zip(ways, before, after, strict=True):
+            ahead, rest = start, crossing_ps(way, self._size) + end
+            for hop in way:
+                packet_ps = serialisation_ps(self._size, hop.rate_bps)
+                rest -= packet_ps + hop.onward_ps
+                behind = hop.onward_ps + rest
+                reached[hop.link] = min(reached.get(hop.link, ahead), ahead)
+                rests[hop.link] = min(rests.get(hop.link, behind), behind)
+                occupied[hop.link] = self._loads[hop.link] * packets * packet_ps
+                ahead += packet_ps + hop.onward_ps
+        return max(reached[link] + occupied[link] + rests[link] for link in occupied)
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,20 +249,5 @@ class _Walk:
     def _packet_ps(self, rate_bps: int, payload: int) -> int:
         return serialisation_ps(payload + self._stream.overhead_bytes, rate_bps)
 
-    def _hops(self, source: int, target: int) -> list["_Hop"]:
-        hops = []
-        goal = self._plan.hosts[target].node
-        for number in self._plan.routes.path(source, target):
-            link = self._plan.graph.links[number]
-            latency = 0 if link.target == goal else self._plan.graph.nodes[link.target].latency_ps
-            hops.append(_Hop(number, link.rate_bps, link.delay_ps + latency))
-        return hops
-
-
-@dataclass(frozen=True, slots=True)
-class _Hop:
-    """A link of a way; `onward_ps` is its delay and the latency of the switch behind it."""
-
-    link: int
-    rate_bps: int
-    onward_ps: int
+    def _hops(self, source: int, target: int) -> Way:
+        return way_of(self._plan.graph, self._plan.routes.path(source, target))

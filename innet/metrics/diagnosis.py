@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from innet.metrics import advice
-from innet.metrics.estimate import Burden, aggregation_ps, members_without
+from innet.metrics.estimate import Burden, aggregation_ps, plan_without
 from innet.metrics.message_estimate import ScheduleEstimate
 from innet.metrics.traffic import (
     cpu_busy_ps,
@@ -62,11 +62,10 @@ def burden_costs_ps(plan: Plan, trace: Trace) -> dict[Limit, int]:
     """Return what each burden costs the run, in ps; only `latency` is never removable."""
     loss_free_ps = loss_free_estimate(plan)
     whole = loss_free_ps(None)
-    members = members_without(plan)
 
     def cost_ps(burden: Burden) -> int:
         # Most runs lack most burdens, and an estimate of a long schedule takes a while.
-        absent = burden in _OF_MEMBERS and members_without(plan, burden) == members
+        absent = burden in _OF_MEMBERS and plan_without(plan, burden) == plan
         return 0 if absent else whole - loss_free_ps(burden)
 
     stalled, busy = window_stalled_ps(trace), cpu_busy_ps(trace)

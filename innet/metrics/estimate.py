@@ -11,8 +11,10 @@ from enum import Enum
 from fractions import Fraction
 from statistics import median_high
 
-from innet.plan.members import Member, lone_packet_ps, members_of, switch_latency_ps
 from innet.plan.plan import Aggregation, Plan
+from innet.plan.ways import tree_loads, tree_round_trip_ps, tree_ways
+from innet.topology.graph import Graph
+from innet.units import serialisation_ps
 
 
 class Burden(Enum):
@@ -25,47 +27,46 @@ class Burden(Enum):
     LATENCY = "latency"
 
 
-def members_without(plan: Plan, burden: Burden | None = None) -> list[Member]:
-    """Return every rank's member, without a burden: then it is as good as the typical worker.
+def plan_without(plan: Plan, burden: Burden | None = None) -> Plan:
+    """Return the plan without a burden: then every worker is as good as the typical one.
 
-    Late starts are compared with the earliest, rates and costs with the median worker.
+    Late starts are compared with the earliest, rates and costs with the median worker; without
+    latency, links have no delay and switches no latency.
     """
-    members = members_of(plan.graph, plan.hosts)
-    workers = members[: plan.workers]
+    hosts, workers = plan.hosts, plan.hosts[: plan.workers]
     if burden is Burden.LATE_START:
         earliest = min(worker.start_ps for worker in workers)
-        return [replace(member, start_ps=earliest) for member in members]
+        return replace(plan, hosts=tuple(replace(host, start_ps=earliest) for host in hosts))
     if burden is Burden.SLOW_MEMBER:
-        typical = _typical(workers)
-        return [_no_slower(member, typical) for member in members]
+        return _no_slower(plan)
     if burden is Burden.HOST:
-        return [replace(member, send_ps=0, receive_ps=0) for member in members]
+        return replace(plan, hosts=tuple(replace(host, send_ps=0, receive_ps=0) for host in hosts))
     if burden is Burden.LATENCY:
-        return [replace(member, up_delay_ps=0, down_delay_ps=0) for member in members]
-    return members
-
-
-def latency_without(plan: Plan, burden: Burden | None) -> int:
-    """Return the switch's latency, 0 without the burden of latency."""
-    return 0 if burden is Burden.LATENCY else switch_latency_ps(plan.graph)
+        nodes = tuple(replace(node, latency_ps=0) for node in plan.graph.nodes)
+        links = tuple(replace(link, delay_ps=0) for link in plan.graph.links)
+        return replace(plan, graph=Graph(nodes, links))
+    return plan
 
 
 def round_trip_ps(plan: Plan, aggregation: Aggregation) -> int:
     """Return the unloaded time from sending an update to holding its result, slowest worker's."""
-    workers = members_of(plan.graph, plan.hosts)[: plan.workers]
-    return lone_packet_ps(workers, switch_latency_ps(plan.graph), aggregation.packet_bytes)
+    ways = tree_ways(plan.graph, plan.routes, aggregation.tree)
+    return tree_round_trip_ps(ways, plan.hosts, aggregation.packet_bytes)
 
 
 def aggregation_ps(plan: Plan, aggregation: Aggregation, without: Burden | None = None) -> int:
     """Return the estimated time of an in-network all-reduce, in ps from time 0."""
-    workers = members_without(plan, without)[: plan.workers]
+    plan = plan_without(plan, without)
+    workers = plan.hosts[: plan.workers]
     start = max(worker.start_ps for worker in workers)
     chunks = -(-plan.elements // aggregation.elements_per_packet)
     if chunks == 0:
         return start
-    size = aggregation.packet_bytes
-    round_trip = lone_packet_ps(workers, latency_without(plan, without), size)
-    packet = max(max(Fraction(w.packet_ps(size)), w.shared_host_ps) for w in workers)
+    round_trip = round_trip_ps(plan, aggregation)
+    packet = max(
+        Fraction(slowest_sum_ps(plan, aggregation)),
+        *(Fraction(w.send_ps + w.receive_ps, w.cores) for w in workers),
+    )
     window = min(chunks, aggregation.slots)
     packets = chunks + (window if aggregation.exponent_round else 0)
     if without is Burden.WINDOW:
@@ -78,22 +79,31 @@ def aggregation_ps(plan: Plan, aggregation: Aggregation, without: Burden | None 
     return max(filled, start + rounds * round_trip + round(packet * (last - 1)))
 
 
-def _typical(workers: list[Member]) -> Member:
-    """Return a worker with the median rates and costs."""
-    return replace(
-        workers[0],
-        up_bps=median_high(worker.up_bps for worker in workers),
-        down_bps=median_high(worker.down_bps for worker in workers),
-        send_ps=median_high(worker.send_ps for worker in workers),
-        receive_ps=median_high(worker.receive_ps for worker in workers),
+def slowest_sum_ps(plan: Plan, aggregation: Aggregation) -> int:
+    """Return the longest time that a link takes for all its packets of one chunk."""
+    loads = tree_loads(plan.graph, plan.routes, aggregation.tree)
+    size, links = aggregation.packet_bytes, plan.graph.links
+    return max(
+        edges * serialisation_ps(size, links[link].rate_bps) for link, edges in loads.items()
     )
 
 
-def _no_slower(member: Member, typical: Member) -> Member:
-    return replace(
-        member,
-        up_bps=max(member.up_bps, typical.up_bps),
-        down_bps=max(member.down_bps, typical.down_bps),
-        send_ps=min(member.send_ps, typical.send_ps),
-        receive_ps=min(member.receive_ps, typical.receive_ps),
+def _no_slower(plan: Plan) -> Plan:
+    """Return the plan in which no host costs more, and no worker's link is slower, than usual."""
+    workers = plan.hosts[: plan.workers]
+    send, receive = (
+        median_high([getattr(worker, name) for worker in workers])
+        for name in ("send_ps", "receive_ps")
     )
+    hosts = tuple(
+        replace(host, send_ps=min(host.send_ps, send), receive_ps=min(host.receive_ps, receive))
+        for host in plan.hosts
+    )
+    links = list(plan.graph.links)
+    for groups in (plan.graph.links_out, plan.graph.links_into):
+        usual = median_high([links[groups[worker.node][0]].rate_bps for worker in workers])
+        for host in plan.hosts:
+            for link in groups[host.node]:
+                rate = max(links[link].rate_bps, usual)
+                links[link] = replace(links[link], rate_bps=rate)
+    return replace(plan, hosts=hosts, graph=Graph(plan.graph.nodes, tuple(links)))

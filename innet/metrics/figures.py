@@ -1,6 +1,6 @@
 """The figures of one run, as the table shows them and `--json` prints them."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from innet.metrics.diagnosis import Limit
@@ -36,7 +36,8 @@ class RunSummary:
     `busbw_equivalent` marks a busbw that is no rate on any wire (in-network aggregation).
     `packets` were sent by hosts, repeats included; `dropped` were lost on links, dropped by
     queues or corrupted. `wire_bytes_per_nic` are the medium bytes of the busier direction of
-    the busiest host's interface.
+    the busiest host's interface. `class_bytes` are the medium bytes of all links of each class,
+    where there are several classes, and empty otherwise.
     """
 
     algorithm: str
@@ -59,6 +60,7 @@ class RunSummary:
     because: str
     help: str
     engine: str
+    class_bytes: dict[str, int] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """Return the run's object of the `--json` output."""
@@ -66,4 +68,7 @@ class RunSummary:
 
     def as_stored(self) -> dict[str, Any]:
         """Return the run's object of summary.json: that of `--json` and what reports need."""
-        return {**self.as_json(), **asdict(self)}
+        stored = {**self.as_json(), **asdict(self)}
+        if not self.class_bytes:
+            del stored["class_bytes"]
+        return stored

@@ -1,20 +1,22 @@
 """The diagnosis' estimate of a point-to-point collective: its schedule, message by message.
 
-A message leaves when its blocks are there and the source's link is free, occupies that link and,
-one latency later, the target's. Packets of concurrent messages do not interleave here; a window
-stretches a message as a whole, and cores that have work are taken never to idle.
+A message leaves when its blocks are there and the first link of its way is free, occupies that
+link and, one packet and one latency later, the next one, when that is free. Packets of concurrent
+messages do not interleave here; a window stretches a message as a whole, and cores that have work
+are taken never to idle.
 """
 
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
+from typing import NamedTuple
 
 from innet.collectives.dependencies import Waits, dependencies
 from innet.collectives.schedule import Schedule, block_bounds
-from innet.metrics.estimate import Burden, latency_without, members_without
-from innet.plan.members import Member, members_of, stream_round_trip_ps, switch_latency_ps
+from innet.metrics.estimate import Burden, plan_without
 from innet.plan.plan import Plan, Stream
+from innet.plan.ways import Pair, pair_of
 from innet.units import serialisation_ps
 from innet.wire.dtypes import ITEMSIZE
 
@@ -49,22 +51,43 @@ class _Waits:
 
 
 def round_trip_ps(plan: Plan, stream: Stream) -> int:
-    """Return the unloaded time from sending a full packet to its acknowledgement."""
-    members = members_of(plan.graph, plan.hosts)
-    size = stream.payload_bytes + stream.overhead_bytes
-    return stream_round_trip_ps(members, switch_latency_ps(plan.graph), size, stream.ack_bytes)
+    """Return the unloaded time from a full packet to its acknowledgement, the slowest pair's."""
+    return max((_round_trip_ps(pair, stream) for pair in pairs_of(plan)), default=0)
+
+
+def pairs_of(plan: Plan) -> list[Pair]:
+    """Return the pairs of ranks between which a plan's schedule has messages."""
+    messages = () if plan.schedule is None else plan.schedule.messages
+    ranks = sorted({(message.source, message.target) for message in messages})
+    return [pair_of(plan.graph, plan.routes, plan.hosts, *each) for each in ranks]
+
+
+def _round_trip_ps(pair: Pair, stream: Stream) -> int:
+    full = stream.payload_bytes + stream.overhead_bytes
+    return pair.round_trip_ps(full, stream.ack_bytes)
+
+
+class _Leg(NamedTuple):
+    """What a message takes of a link: all its packets, one of them, and then until it is over."""
+
+    link: int
+    occupied_ps: int
+    packet_ps: int
+    onward_ps: int
 
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """What a message takes: of links and cores, of itself in its window, and before it arrives."""
+    """What a message takes: of links and cores, and of itself in its window.
 
-    sending_ps: int
-    receiving_ps: int
+    `ends_ps` is what the first packet takes of the hosts.
+    """
+
+    legs: tuple[_Leg, ...]
     source_work_ps: int
     target_work_ps: int
     windowed_ps: int
-    crossing_ps: int
+    ends_ps: int
 
 
 class _Walk:
@@ -78,23 +101,20 @@ class _Walk:
         waits: _Waits,
         without: Burden | None,
     ) -> None:
-        self._plan = plan
+        self._plan = plan = plan_without(plan, without)
         self._messages, self._in_turn = schedule.messages, schedule.in_turn
         self._stream = stream
         self._without = without
-        self._members = members_without(plan, without)
-        self._switch_ps = latency_without(plan, without)
+        self._hosts = plan.hosts
         self._bounds = block_bounds(plan.elements, schedule.blocks)
-        self._round_trip = round_trip_ps(plan, stream)
         self._costs: dict[tuple[int, int, int], _Cost] = {}
-        self._up_free = [0] * schedule.ranks
-        self._down_free = [0] * schedule.ranks
+        self._free = [0] * len(plan.graph.links)
         self._work_begun: dict[tuple[int, int], int] = {}
         self._work_given: dict[tuple[int, int], int] = defaultdict(int)
         self._readies, self._applies = waits.readies, waits.applies
         self._unready, self._unapplied = waits.unready.copy(), waits.unapplied.copy()
-        self._ready = [self._members[message.source].start_ps for message in self._messages]
-        self._applied = [self._members[message.target].start_ps for message in self._messages]
+        self._ready = [self._hosts[message.source].start_ps for message in self._messages]
+        self._applied = [self._hosts[message.target].start_ps for message in self._messages]
         self._leaving = [
             (ready, index) for index, ready in enumerate(self._ready) if not self._unready[index]
         ]
@@ -106,7 +126,7 @@ class _Walk:
             self._apply(index, self._arrival_ps(index, ready))
         workers = self._plan.workers
         rows = zip(self._messages, self._applied, strict=True)
-        starts = [member.start_ps for member in self._members[:workers]]
+        starts = [host.start_ps for host in self._hosts[:workers]]
         return max(*starts, *(done for message, done in rows if message.target < workers), 0)
 
     def _apply(self, index: int, time_ps: int) -> None:
@@ -134,55 +154,77 @@ class _Walk:
         if key not in self._costs:
             self._costs[key] = self._cost(*key)
         cost = self._costs[key]
-        start = max(ready_ps, self._up_free[source])
-        arrives = max(start + cost.crossing_ps, self._down_free[target])
-        alone = self._in_turn and cost.windowed_ps > cost.sending_ps
-        self._up_free[source] = start + (cost.windowed_ps if alone else cost.sending_ps)
-        self._down_free[target] = arrives + cost.receiving_ps
-        return max(
-            start + max(cost.windowed_ps, cost.sending_ps) + cost.crossing_ps,
-            arrives + cost.receiving_ps,
-            self._worked_ps(source, target, start, cost.source_work_ps) + cost.crossing_ps,
-            self._worked_ps(target, source, arrives, cost.target_work_ps),
-        )
+        begun = self._take_links(cost, ready_ps)
+        done = self._worked_ps(source, target, begun[0], cost.source_work_ps)
+        done += cost.ends_ps + sum(leg.packet_ps + leg.onward_ps for leg in cost.legs)
+        done -= cost.legs[-1].packet_ps
+        done = max(done, begun[0] + cost.windowed_ps + _rest_ps(cost, 0))
+        for place, leg in enumerate(cost.legs):
+            done = max(done, begun[place] + leg.occupied_ps + _rest_ps(cost, place))
+        last = begun[-1] + cost.legs[-1].onward_ps + cost.ends_ps
+        return max(done, self._worked_ps(target, source, last, cost.target_work_ps))
+
+    def _take_links(self, cost: _Cost, ready_ps: int) -> list[int]:
+        """Occupy the links of a message's way and return when it begins on each."""
+        begun = []
+        reached = ready_ps
+        for place, leg in enumerate(cost.legs):
+            begin = max(reached, self._free[leg.link])
+            # Where messages leave in turn, those behind a windowed one wait until it is over.
+            alone = place == 0 and self._in_turn
+            occupied = max(leg.occupied_ps, cost.windowed_ps) if alone else leg.occupied_ps
+            self._free[leg.link] = begin + occupied
+            reached = begin + leg.packet_ps + leg.onward_ps
+            begun.append(begin)
+        return begun
 
     def _worked_ps(self, rank: int, peer: int, earliest_ps: int, work_ps: int) -> int:
         """Return when a rank's core for this peer has done a message's work, if it never idles."""
         if work_ps == 0:
             return earliest_ps
-        core = (rank, peer % self._members[rank].cores)
+        core = (rank, peer % self._hosts[rank].cores)
         begun = min(self._work_begun.get(core, earliest_ps), earliest_ps)
         self._work_begun[core] = begun
         self._work_given[core] += work_ps
         return max(earliest_ps + work_ps, begun + self._work_given[core])
 
     def _cost(self, elements: int, source: int, target: int) -> _Cost:
-        sender, receiver = self._members[source], self._members[target]
-        payload = elements * ITEMSIZE[self._plan.dtype]
+        plan = self._plan
+        pair = pair_of(plan.graph, plan.routes, plan.hosts, source, target)
+        payload = elements * ITEMSIZE[plan.dtype]
         packets = -(-payload // self._stream.payload_bytes)
         medium = payload + packets * self._stream.overhead_bytes
+        sender, receiver = pair.source, pair.target
+        legs = (
+            _Leg(
+                hop.link,
+                serialisation_ps(medium, hop.rate_bps),
+                serialisation_ps(medium // packets, hop.rate_bps),
+                hop.onward_ps,
+            )
+            for hop in pair.there
+        )
         return _Cost(
-            sending_ps=serialisation_ps(medium, sender.up_bps),
-            receiving_ps=serialisation_ps(medium, receiver.down_bps),
+            legs=tuple(legs),
             # Either host sends and receives a packet for each: the data or the acknowledgement.
-            source_work_ps=packets * sender.host_ps,
-            target_work_ps=packets * receiver.host_ps,
-            windowed_ps=self._windowed_ps(packets),
-            crossing_ps=self._latency_ps(medium // packets, sender, receiver),
+            source_work_ps=packets * (sender.send_ps + sender.receive_ps),
+            target_work_ps=packets * (receiver.send_ps + receiver.receive_ps),
+            windowed_ps=self._windowed_ps(packets, _round_trip_ps(pair, self._stream)),
+            ends_ps=sender.send_ps + receiver.receive_ps,
         )
 
-    def _windowed_ps(self, packets: int) -> int:
+    def _windowed_ps(self, packets: int, round_trip_ps: int) -> int:
         """Return how long the window stretches a message; others may use the link meanwhile."""
         # Without latency there is no window either: acknowledgements are there at once.
         if packets <= self._stream.window or self._without in (Burden.WINDOW, Burden.LATENCY):
             return 0
-        return packets * self._round_trip // self._stream.window
+        return packets * round_trip_ps // self._stream.window
 
-    def _latency_ps(self, packet_bytes: int, source: Member, target: Member) -> int:
-        """Return how long after its first bit leaves a message begins to occupy the target."""
-        delays = source.up_delay_ps + target.down_delay_ps
-        stored = serialisation_ps(packet_bytes, source.up_bps)
-        return delays + self._switch_ps + stored + source.send_ps + target.receive_ps
+
+def _rest_ps(cost: _Cost, place: int) -> int:
+    """Return the time of a message's last packet after it has left the link at `place`."""
+    later = sum(leg.packet_ps + leg.onward_ps for leg in cost.legs[place + 1 :])
+    return cost.legs[place].onward_ps + later + cost.ends_ps
 
 
 def _inverse(waits: Sequence[Waits]) -> dict[int, list[int]]:

@@ -1,11 +1,13 @@
 """The rows of workers.csv and links.csv: one a rank and one a link direction of each run."""
 
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
-from innet.metrics.traffic import finish_time_ps, link_name
+from innet.metrics.traffic import direction_name, finish_time_ps
 from innet.plan.plan import Plan
-from innet.trace.records import Trace
+from innet.topology.graph import Graph
+from innet.trace.records import LinkRecord, Trace
 
 Row = dict[str, Any]
 
@@ -26,17 +28,23 @@ def worker_rows(plan: Plan, trace: Trace) -> list[Row]:
 
 def link_rows(plan: Plan, trace: Trace) -> list[Row]:
     """Return what every link direction carried; `busy_share` is of the collective's time."""
-    time = finish_time_ps(plan, trace)
+    return direction_rows(plan.algorithm, plan.graph, trace.links, finish_time_ps(plan, trace))
+
+
+def direction_rows(
+    algorithm: str, graph: Graph, links: Sequence[LinkRecord], time_ps: int
+) -> list[Row]:
+    """Return a row a link direction; `busy_share` is of `time_ps`."""
     return [
         {
-            "algorithm": plan.algorithm,
+            "algorithm": algorithm,
             "link": record.link,
-            "direction": link_name(plan, record.link),
-            "rate_bps": plan.graph.links[record.link].rate_bps,
-            "busy_share": round(record.busy_ps / time, 6) if time else 0.0,
+            "direction": direction_name(graph, record.link),
+            "rate_bps": graph.links[record.link].rate_bps,
+            "busy_share": round(record.busy_ps / time_ps, 6) if time_ps else 0.0,
             **_without(asdict(record), "link"),
         }
-        for record in trace.links
+        for record in links
     ]
 
 

@@ -5,6 +5,7 @@ from innet.metrics.diagnosis import diagnose
 from innet.metrics.figures import OPERATION, RunSummary
 from innet.metrics.rates import algorithm_bandwidth_bps, bus_bandwidth_bps
 from innet.metrics.traffic import (
+    class_bytes,
     finish_time_ps,
     packets_dropped,
     packets_sent,
@@ -42,4 +43,5 @@ def summarise(plan: Plan, trace: Trace, wrong: int, checked: bool) -> RunSummary
         because=diagnosis.because,
         help=diagnosis.help,
         engine=trace.engine,
+        class_bytes=class_bytes(plan, trace),
     )

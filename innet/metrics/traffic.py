@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 
 from innet.plan.plan import Plan
+from innet.topology.graph import Graph
 from innet.trace.records import LinkRecord, Trace
 
 
@@ -22,6 +23,17 @@ def wire_bytes_per_nic(plan: Plan, trace: Trace) -> int:
     """
     by_link = {record.link: record.bytes for record in trace.links}
     return max((max(_nic_bytes(plan, by_link, host.node)) for host in plan.hosts), default=0)
+
+
+def class_bytes(plan: Plan, trace: Trace) -> dict[str, int]:
+    """Return the medium bytes on all links of each class; empty where there is only one class."""
+    classes = plan.graph.link_classes
+    if len(classes) < 2:
+        return {}
+    found = dict.fromkeys(classes, 0)
+    for record in trace.links:
+        found[plan.graph.links[record.link].link_class] += record.bytes
+    return found
 
 
 def packets_sent(plan: Plan, trace: Trace) -> int:
@@ -61,8 +73,13 @@ def busiest_link(trace: Trace) -> LinkRecord | None:
 
 def link_name(plan: Plan, link: int) -> str:
     """Return the two nodes of a link direction, for example `worker3 -> switch`."""
-    nodes, direction = plan.graph.nodes, plan.graph.links[link]
-    return f"{nodes[direction.source].name} -> {nodes[direction.target].name}"
+    return direction_name(plan.graph, link)
+
+
+def direction_name(graph: Graph, link: int) -> str:
+    """Return the two nodes of a link direction of a network."""
+    direction = graph.links[link]
+    return f"{graph.nodes[direction.source].name} -> {graph.nodes[direction.target].name}"
 
 
 def rank_name(plan: Plan, rank: int) -> str:

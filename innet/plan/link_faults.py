@@ -7,7 +7,7 @@ draws are by counter, a stream for each fault, so one fault does not shift anoth
 from typing import NamedTuple
 
 from innet.draws import FAULT, draw, stream_key, threshold
-from innet.plan.plan import PacketFault, Plan
+from innet.plan.plan import Fabric, PacketFault
 
 
 class Verdict(NamedTuple):
@@ -30,7 +30,7 @@ UNTOUCHED = Verdict()
 class LinkFaults:
     """The packet faults of one link direction, with what they have seen."""
 
-    def __init__(self, plan: Plan, link: int) -> None:
+    def __init__(self, plan: Fabric, link: int) -> None:
         self._faults = [
             (place, fault) for place, fault in enumerate(plan.packet_faults) if fault.link == link
         ]

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from innet.collectives.schedule import Schedule
-from innet.plan.plan import Aggregation, DType, Rto, Stream
+from innet.plan.plan import Aggregation, DType, Plan, Rto, Stream
 
 OperationKind = Literal[
     "all_reduce",
@@ -13,6 +13,7 @@ OperationKind = Literal[
     "all_to_all",
     "broadcast",
     "reduce",
+    "gather",
     "send",
 ]
 
@@ -28,7 +29,8 @@ class Operation:
     In the network, operations of one `job` share its slots and its sequence numbers, so they
     have the same group and aggregation, and each rank runs them one after another, in the order
     in which they were added. Different jobs have different slots. Point to point, every operation
-    has streams of its own and `job` has no meaning.
+    has streams of its own and `job` has no meaning. A rank completes an operation when it has all
+    that it receives; the source of a `send`, when its last packet has been sent the first time.
     """
 
     kind: OperationKind
@@ -41,3 +43,17 @@ class Operation:
     schedule: Schedule | None = None
     job: int = 0
     root: int = 0
+
+
+def operation_of(plan: Plan) -> Operation:
+    """Return a plan's collective as an operation of all its ranks."""
+    return Operation(
+        "all_reduce",
+        tuple(range(len(plan.hosts))),
+        plan.elements,
+        plan.dtype,
+        plan.rto,
+        plan.aggregation,
+        plan.stream,
+        plan.schedule,
+    )

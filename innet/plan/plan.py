@@ -144,30 +144,40 @@ class NodeFault:
     for_ps: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """One run. `hosts[r]` is rank r; ranks from `workers` on only help (a parameter server).
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fabric:
+    """The network that operations run on, with what it meets. `hosts[r]` is rank r's.
 
-    `routes` says on which link a node forwards, and the path of a flow. Exactly one of
-    `aggregation` and `stream` (with `schedule`) is set. `carry_payload` says whether values
-    travel or only their timing.
+    `routes` says on which link a node forwards, and the path of a flow. `seed` decides every
+    draw. A run ends at `maximum_time_ps`, or when it has waited for `patience_ps` in vain.
+    """
+
+    graph: Graph
+    hosts: tuple[Host, ...]
+    routes: Routes
+    seed: int
+    maximum_time_ps: int
+    patience_ps: int
+    packet_faults: tuple[PacketFault, ...] = ()
+    node_faults: tuple[NodeFault, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan(Fabric):
+    """One run: one collective that every rank begins at its host's start.
+
+    Ranks from `workers` on only help (a parameter server). Exactly one of `aggregation` and
+    `stream` (with `schedule`) is set. `carry_payload` says whether values travel or only their
+    timing.
     """
 
     name: str
-    seed: int
     algorithm: str
-    graph: Graph
-    hosts: tuple[Host, ...]
     workers: int
-    routes: Routes
     elements: int
     dtype: DType
     carry_payload: bool
     rto: Rto
-    maximum_time_ps: int
-    patience_ps: int
     aggregation: Aggregation | None = None
     stream: Stream | None = None
     schedule: Schedule | None = None
-    packet_faults: tuple[PacketFault, ...] = ()
-    node_faults: tuple[NodeFault, ...] = ()

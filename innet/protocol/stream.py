@@ -15,23 +15,17 @@ import numpy.typing as npt
 from innet.protocol.machine import NEVER, Machine, Timeout
 from innet.protocol.stream_transitions import (
     NOTHING,
+    room_of,
     stream_ack_go_back_n,
     stream_ack_selective,
+    stream_answered,
+    stream_complains,
     stream_data,
-    stream_go_back,
     stream_next,
-    stream_timeout_selective,
+    stream_overdue,
+    stream_sent,
 )
-from innet.protocol.transitions import (
-    NEW_TIMER,
-    TIMED,
-    TIMER_STATE,
-    UNTIMED,
-    rto_answered,
-    rto_back_off,
-    rto_repeated,
-    rto_time,
-)
+from innet.protocol.transitions import NEW_TIMER
 
 Bytes = npt.NDArray[np.uint8]
 
@@ -102,6 +96,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self.in_turn = in_turn
         self.payload_bytes = payload_bytes
         self.window = window
+        self.room = room_of(window)
         self.go_back_n = go_back_n
         self.retransmissions = 0
         self.timeouts = 0
@@ -187,8 +182,8 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
         self._deadlines.append(NEVER)
         self._timers += NEW_TIMER
         for packets in (self._state, self._sent_at, self._repeated):
-            packets += [0] * self.window
-        self._content += [_NO_MESSAGE] * self.window
+            packets += [0] * self.room
+        self._content += [_NO_MESSAGE] * self.room
         self._current.append(_NO_MESSAGE)
         return stream
 
@@ -205,19 +200,19 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
                 self._end,
                 stream,
                 self.window,
+                self.room,
             )
             if number == NOTHING:
                 return
-            place = stream * self.window + number % self.window
-            self._sent_at[place] = now
+            place = stream * self.room + (number & self.room - 1)
             if self._deadlines[stream] == NEVER:
                 self._arm(stream, now)
-            if number < known:
+            again = number < known
+            if again:
                 self.retransmissions += 1
-                rto_repeated(self._timers, stream * TIMER_STATE, number)
             else:
                 self._content[place] = self._current[stream]
-                rto_time(self._timers, stream * TIMER_STATE, number, now)
+            stream_sent(self._sent_at, self._timers, stream, self.room, number, again, now)
             self._outbox.append(self._packet(stream, number, place))
 
     def _packet(self, stream: int, number: int, place: int) -> tuple[int, StreamPacket]:
@@ -261,16 +256,20 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             stream = self._stream_from[packet.source] = len(self._expected)
             self._expected.append(0)
             self._complained.append(0)
-            self._received += [0] * self.window
+            self._received += [0] * self.room
         gap = packet.number > self._expected[stream]
-        if stream_data(
-            self._received, self._expected, stream, self.window, packet.number, self.go_back_n
-        ):
-            self._complained[stream] = 0
+        kept = stream_data(
+            self._received,
+            self._expected,
+            stream,
+            self.window,
+            self.room,
+            packet.number,
+            self.go_back_n,
+        )
+        if kept:
             self._assemble(packet)
-        complain = gap and self.go_back_n and not self._complained[stream]
-        if complain:
-            self._complained[stream] = 1
+        complain = self.go_back_n and stream_complains(self._complained, stream, gap, kept)
         acknowledgement = StreamPacket(
             ACK,
             self.rank,
@@ -304,7 +303,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
                 self._base,
                 self._following,
                 stream,
-                self.window,
+                self.room,
                 packet.expected,
                 packet.gap,
             )
@@ -316,7 +315,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
                 self._lost,
                 self._repeated,
                 stream,
-                self.window,
+                self.room,
                 packet.number,
             )
         if news:
@@ -328,12 +327,7 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
             self._advance(self._queue_of(packet.source), now)
 
     def _progress(self, stream: int, packet: StreamPacket, now: int) -> None:
-        at = stream * TIMER_STATE
-        rto_answered(self._timers, at, packet.number, now)
-        if self._timers[at + TIMED] < self._base[stream]:
-            # Go-back-N may have acknowledged it together with a later one.
-            self._timers[at + TIMED] = UNTIMED
-        self._tries[stream] = 0
+        stream_answered(self._timers, self._base, self._tries, stream, packet.number, now)
         if self._base[stream] == self._following[stream]:
             self._deadlines[stream] = NEVER
         else:
@@ -352,22 +346,20 @@ class StreamEndpoint(Machine[StreamPacket, MessageArrived]):
 
     def _overdue(self, stream: int, now: int) -> None:
         self.timeouts += 1
-        self._tries[stream] += 1
-        rto_back_off(self._timers, stream * TIMER_STATE, self._tries[stream])
-        if self.go_back_n:
-            stream_go_back(self._base, self._following, stream)
-        else:
-            stream_timeout_selective(
-                self._state,
-                self._sent_at,
-                self._base,
-                self._following,
-                self._lost,
-                self._repeated,
-                stream,
-                self.window,
-                self._armed_at[stream],
-            )
+        stream_overdue(
+            self._state,
+            self._sent_at,
+            self._base,
+            self._following,
+            self._lost,
+            self._repeated,
+            self._tries,
+            self._timers,
+            stream,
+            self.room,
+            self._armed_at[stream],
+            self.go_back_n,
+        )
         self._arm(stream, now)
         self._pump(stream, now)
 

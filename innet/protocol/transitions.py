@@ -91,8 +91,7 @@ def switch_receive(
             counted = 0
     count[here] = counted + 1
     if counted == 0:
-        for index in range(here * words, (here + 1) * words):
-            asked[index] = 0
+        switch_forgets_asks(asked, words, here)
     flags = ADD if counted else STORE
     return flags | COMPLETE if counted + 1 == workers else flags
 
@@ -112,10 +111,15 @@ def switch_calls(asked: Ints, words: int, here: int, worker: int) -> bool:
         for index in range(first, last):
             calls = calls and asked[index] == 0
     if calls:
-        for index in range(first, last):
-            asked[index] = 0
+        switch_forgets_asks(asked, words, here)
     asked[word] |= bit
     return calls
+
+
+def switch_forgets_asks(asked: Ints, words: int, here: int) -> None:
+    """Forget who has asked for help with set `here`."""
+    for index in range(here * words, (here + 1) * words):
+        asked[index] = 0
 
 
 # --- Retransmission timeout -------------------------------------------------------------

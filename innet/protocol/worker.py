@@ -135,6 +135,24 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         self._tensor = _Tensor(0, None, slots, False)
         self._elements = 0
 
+    def successor(self) -> "AggregationWorker":
+        """Return a machine that knows where the job stands, as this one does, and nothing else.
+
+        It goes on with the numbers and sets that this one would use for its next tensor.
+        """
+        machine = AggregationWorker(
+            self.worker,
+            self.slots,
+            self._timeout,
+            guard=self.guard,
+            job=self.job,
+            first_slot=self.first_slot,
+        )
+        machine._next_number = self._next_number
+        machine._next_slot = self._next_slot
+        machine._sets = self._sets.copy()
+        return machine
+
     def _set_of(self, slot: int, first_number: int) -> int:
         """The set that a slot would use next after `first_number` chunks without a pause."""
         turns = first_number // self.slots + (slot < first_number % self.slots)

@@ -6,7 +6,8 @@ from math import ceil, floor, log, log10
 from typing import Any
 
 from innet.report.labels import key_title
-from innet.report.series import SHORT_NAMES, Axis, Chart, Measure, Quantity
+from innet.report.series import Chart, Measure
+from innet.report.swept import SHORT_NAMES, Axis, Quantity
 from innet.units import format_duration, format_rate, format_size
 
 Mapper = Callable[[float], float]
@@ -52,18 +53,27 @@ def set_x_axis(axes: Any, axis: Axis, values: Sequence[float], room: int) -> Map
 
 
 def set_y_axis(axes: Any, chart: Chart, values: Sequence[float]) -> None:  # noqa: ANN401
-    """Scale and tick the y axis: time logarithmic when it spans a decade, rates from 0."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+    """Scale and tick the y axis: times as `set_time_axis` does, rates from 0."""
+    if chart.measure == "time":
+        set_time_axis(axes, values)
+        return
+    axes.set_ylim(0, max(values) * 1.08 or 1)
+    axes.yaxis.set_major_formatter(lambda value, _: y_label(value, chart.measure))
+
+
+def set_time_axis(axes: Any, values: Sequence[float]) -> None:  # noqa: ANN401
+    """Scale and tick a y axis of times, logarithmic when they span a decade."""
+    from matplotlib.ticker import LogLocator, NullFormatter
 
     low, high = min(values), max(values)
-    if chart.measure == "time" and low > 0 and high / low > _LOG_RANGE:
+    if low > 0 and high / low > _LOG_RANGE:
         axes.set_yscale("log")
         few = log10(high / low) < 2.5
         axes.yaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0) if few else (1.0,)))
         axes.yaxis.set_minor_formatter(NullFormatter())
     else:
         axes.set_ylim(0, high * 1.08 or 1)
-    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: y_label(value, chart.measure)))
+    axes.yaxis.set_major_formatter(lambda value, _: time_label(value))
 
 
 def y_title(measure: Measure, equivalent: bool) -> str:
@@ -80,13 +90,23 @@ def x_title(axis: Axis) -> str:
 
 def y_label(value: float, measure: Measure) -> str:
     """Write a value of the y axis."""
+    if measure == "time":
+        return time_label(value)
     if value == 0:
         return "0"
-    if measure == "time":
-        return _micro(format_duration(round(value), 3))
     if measure == "rate":
         return _si(value)
     return f"{value / 8e9:.3g}"
+
+
+def time_label(time_ps: float) -> str:
+    """Write a time of an axis, with three digits."""
+    return "0" if time_ps == 0 else with_micro(format_duration(round(time_ps), 3))
+
+
+def with_micro(duration: str) -> str:
+    """Write microseconds with the letter that prints have."""
+    return duration.replace(" us", " \N{MICRO SIGN}s")
 
 
 def _x_label(value: float, axis: Axis) -> str:
@@ -103,18 +123,13 @@ def _quantity_label(value: float, quantity: Quantity) -> str:
     if quantity == "rate":
         return format_rate(round(value), 4)
     if quantity == "duration":
-        return _micro(format_duration(round(value), 4))
+        return with_micro(format_duration(round(value), 4))
     if quantity == "loss" and value < 0.1:
         exponent = floor(log10(value) + 1e-9)
         mantissa = value / 10**exponent
         power = f"10$^{{{exponent}}}$"
         return power if f"{mantissa:.3g}" == "1" else f"{mantissa:.3g}·{power}"
     return f"{value:.6g}"
-
-
-def _micro(duration: str) -> str:
-    """Write microseconds with the letter that prints have."""
-    return duration.replace(" us", " \N{MICRO SIGN}s")
 
 
 def _si(value: float) -> str:

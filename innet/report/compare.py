@@ -1,14 +1,15 @@
 """What changed between two runs of scenarios: the configuration, and every time."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
 
 from rich.text import Text
 
 from innet.metrics.figures import RunSummary
 from innet.report.numbers import short_duration, short_parameter
-from innet.report.results import Results, StoredRun
+from innet.report.results import StoredRun
 
 _GAP = "  "
 _IGNORED = ("name",)
@@ -23,14 +24,42 @@ class Change:
     after: Any
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class _Summary(Protocol):
+    @property
+    def algorithm(self) -> str: ...
+
+
+_AnySummary = TypeVar("_AnySummary", bound=_Summary)
+_AnySummaryOut = TypeVar("_AnySummaryOut", bound=_Summary, covariant=True)
+
+
+class _Point(Protocol[_AnySummaryOut]):
+    @property
+    def parameters(self) -> Mapping[str, Any]: ...
+    @property
+    def runs(self) -> Sequence[_AnySummaryOut]: ...
+
+
+class _Results(Protocol[_AnySummaryOut]):
+    @property
+    def points(self) -> Sequence[_Point[_AnySummaryOut]]: ...
+
+
+class _Stored(Protocol):
+    @property
+    def folder(self) -> Path: ...
+    @property
+    def scenario(self) -> Mapping[str, Any]: ...
+
+
+@dataclass(frozen=True)
+class Pair(Generic[_AnySummary]):
     """The same algorithm at the same point in both runs; None where one lacks it."""
 
     point: str
     algorithm: str
-    before: RunSummary | None
-    after: RunSummary | None
+    before: _AnySummary | None
+    after: _AnySummary | None
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -44,7 +73,7 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     ]
 
 
-def pairs(before: Results, after: Results) -> list[Pair]:
+def pairs(before: _Results[_AnySummary], after: _Results[_AnySummary]) -> list[Pair[_AnySummary]]:
     """Return all runs of both results, matched by swept values and algorithm.
 
     Where the swept keys differ, only the keys that both runs sweep are compared; a point that
@@ -58,24 +87,36 @@ def pairs(before: Results, after: Results) -> list[Pair]:
 
 def compare_lines(before: StoredRun, after: StoredRun) -> list[Text]:
     """Return the comparison, a Text a line: configuration first, then every time."""
+    matched = pairs(before.results, after.results)
+    both = [pair for pair in matched if pair.before and pair.after]
+    return [
+        *change_lines(before, after),
+        *aligned_rows(_pair_rows(both)),
+        *alone_lines(matched),
+    ]
+
+
+def change_lines(before: _Stored, after: _Stored) -> list[Text]:
+    """Return which directories are compared, and what differs in their scenarios."""
     lines = [Text(f"# A: {before.folder}   B: {after.folder}", "bold"), Text()]
     found = changes(before.scenario, after.scenario)
     told = [f"{each.key}: {_shown(each.before)} -> {_shown(each.after)}" for each in found]
     lines += map(Text, told or ["The scenarios are the same."])
-    lines.append(Text())
-    matched = pairs(before.results, after.results)
-    lines += _aligned(_pair_rows([pair for pair in matched if pair.before and pair.after]))
+    return [*lines, Text()]
+
+
+def alone_lines(matched: Sequence[Pair[Any]]) -> Iterator[Text]:
+    """Say which algorithms have runs in one directory that the other lacks."""
     for name, alone in (
         ("A", [pair for pair in matched if pair.after is None]),
         ("B", [pair for pair in matched if pair.before is None]),
     ):
         if alone:
             algorithms = ", ".join(dict.fromkeys(pair.algorithm for pair in alone))
-            lines.append(Text(f"only in {name}: {len(alone)} runs ({algorithms})"))
-    return lines
+            yield Text(f"only in {name}: {len(alone)} runs ({algorithms})")
 
 
-def _pair_rows(found: list[Pair]) -> Iterator[tuple[str, ...]]:
+def _pair_rows(found: list[Pair[RunSummary]]) -> Iterator[tuple[str, ...]]:
     yield ("point", "algorithm", "time A", "time B", "B/A", "resent A", "resent B", "limited by")
     for pair in found:
         assert pair.before is not None
@@ -85,20 +126,21 @@ def _pair_rows(found: list[Pair]) -> Iterator[tuple[str, ...]]:
             pair.algorithm,
             short_duration(pair.before.time_ps),
             short_duration(pair.after.time_ps),
-            _ratio(pair.before, pair.after),
+            ratio(pair.before.time_ps, pair.after.time_ps),
             str(pair.before.retransmissions),
             str(pair.after.retransmissions),
             " -> ".join(dict.fromkeys((pair.before.limited_by, pair.after.limited_by))),
         )
 
 
-def _ratio(before: RunSummary, after: RunSummary) -> str:
-    if before.time_ps == after.time_ps:
+def ratio(before_ps: int, after_ps: int) -> str:
+    """Write a time over the one before; `=` where they are the same."""
+    if before_ps == after_ps:
         return "="
-    return f"{after.time_ps / before.time_ps:.4g}" if before.time_ps else "-"
+    return f"{after_ps / before_ps:.4g}" if before_ps else "-"
 
 
-def _aligned(rows: Iterator[tuple[str, ...]]) -> list[Text]:
+def aligned_rows(rows: Iterator[tuple[str, ...]]) -> list[Text]:
     """Align the columns; the first ones' texts to the left, numbers to the right."""
     table = list(rows)
     columns = list(zip(*table, strict=True))
@@ -114,12 +156,14 @@ def _aligned(rows: Iterator[tuple[str, ...]]) -> list[Text]:
     return [Text(line, "" if place else "bold") for place, line in enumerate(lines)]
 
 
-def _swept(results: Results) -> frozenset[str]:
+def _swept(results: _Results[Any]) -> frozenset[str]:
     return frozenset(key for point in results.points for key in point.parameters)
 
 
-def _by_place(results: Results, keys: frozenset[str]) -> dict[tuple[str, str], RunSummary]:
-    found: dict[tuple[str, str], RunSummary] = {}
+def _by_place(
+    results: _Results[_AnySummary], keys: frozenset[str]
+) -> dict[tuple[str, str], _AnySummary]:
+    found: dict[tuple[str, str], _AnySummary] = {}
     for point in results.points:
         told = ", ".join(
             f"{key}={short_parameter(value)}"

@@ -6,7 +6,8 @@ from pathlib import Path
 from innet.report.files import PLOTS
 from innet.report.plot import plot_format, write_plot
 from innet.report.results import StoredRun, read_run
-from innet.report.series import SHORT_NAMES, Chart, Measure, choose_chart
+from innet.report.series import Chart, Measure, choose_chart
+from innet.report.swept import axis_name
 
 
 def draw_runs(
@@ -42,8 +43,5 @@ def draw_stored(
 
 
 def _file_name(chart: Chart) -> str:
-    key = chart.axis.key
-    if key is None:
-        return chart.measure
-    short = [name for name, keys in SHORT_NAMES.items() if key in keys]
-    return f"{chart.measure}_against_{short[0] if short else key}"
+    against = axis_name(chart.axis)
+    return chart.measure if against is None else f"{chart.measure}_against_{against}"

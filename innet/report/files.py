@@ -8,11 +8,12 @@ import io
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from innet.files import unwritable, write_whole
 from innet.metrics.rows import Row
-from innet.report.results import Results, json_text
+from innet.report.results import json_text
 
 PLOTS = "plots"
 
@@ -34,17 +35,23 @@ def prepare_folder(folder: Path) -> None:
 def write_run(
     folder: Path,
     manifest: Mapping[str, Any],
-    results: Results,
-    workers: Sequence[Row],
-    links: Sequence[Row],
+    summary: Mapping[str, Any],
+    tables: Mapping[str, Sequence[Row]],
+    others: Mapping[str, bytes] = MappingProxyType({}),
 ) -> None:
-    """Write manifest.json, summary.json, workers.csv and links.csv of a run.
+    """Write manifest.json, summary.json and, for each of `tables`, NAME.csv of a run.
 
+    `others` are more files by name; an empty one is removed, which an earlier run may have left.
     Raises ConfigurationError when a file cannot be written.
     """
-    write_whole(folder / "summary.json", json_text(results.as_stored()).encode())
-    write_whole(folder / "workers.csv", csv_text(workers).encode())
-    write_whole(folder / "links.csv", csv_text(links).encode())
+    write_whole(folder / "summary.json", json_text(summary).encode())
+    for name, rows in tables.items():
+        write_whole(folder / f"{name}.csv", csv_text(rows).encode())
+    for name, content in others.items():
+        if content:
+            write_whole(folder / name, content)
+        else:
+            (folder / name).unlink(missing_ok=True)
     write_whole(folder / "manifest.json", json_text(manifest).encode())
 
 

@@ -21,6 +21,9 @@ _TITLES: Mapping[str, str] = {
     "host.cores": "cores a host",
     "host.send": "host's time a packet sent",
     "host.receive": "host's time a packet received",
+    "training.batch": "batch (samples a rank)",
+    "training.sequence": "sequence (tokens a sample)",
+    "training.device.rate": "rate of a device",
 }
 _OF_A_WORKER: Mapping[str, str] = {
     "start": "start",
@@ -49,7 +52,7 @@ def key_title(key: str) -> str:
     worker = re.fullmatch(r"workers\.([0-9]+)\.(.+)", key)
     if worker and worker[2] in _OF_A_WORKER:
         return f"{_OF_A_WORKER[worker[2]]} of worker {worker[1]}"
-    return _TITLES.get(key, key)
+    return _TITLES.get(key, key.removeprefix("training.let."))
 
 
 def key_value(key: str, value: object) -> str:

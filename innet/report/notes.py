@@ -4,13 +4,28 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from innet.metrics.figures import RunSummary
+from innet.report.numbers import short_bytes
 from innet.report.results import Results
 
 
 def notes(results: Results, scenario: Mapping[str, Any]) -> list[str]:
     """Return the notes that apply to these results of a resolved scenario."""
     runs = [run for point in results.points for run in point.runs]
-    return [*_marks(runs), *_model(runs, scenario)] if runs else []
+    if not runs:
+        return []
+    classes = _classes(runs) if len(results.points) == 1 else ()
+    return [*classes, *_marks(runs), *_model(runs, scenario)]
+
+
+def _classes(runs: list[RunSummary]) -> Iterator[str]:
+    """Say what each class of links carried, where there are several."""
+    if not runs[0].class_bytes:
+        return
+    yield "medium bytes by class of links, all links and both directions:"
+    width = max(len(run.algorithm) for run in runs)
+    for run in runs:
+        told = ", ".join(f"{name} {short_bytes(size)}" for name, size in run.class_bytes.items())
+        yield f"  {run.algorithm:{width}}  {told}"
 
 
 def _marks(runs: list[RunSummary]) -> Iterator[str]:
@@ -24,7 +39,7 @@ def _marks(runs: list[RunSummary]) -> Iterator[str]:
 
 
 def _model(runs: list[RunSummary], scenario: Mapping[str, Any]) -> Iterator[str]:
-    yield "model: full-duplex FIFO links; the switch stores and forwards whole packets;"
+    yield "model: full-duplex FIFO links; switches store and forward whole packets;"
     yield "  hosts take host.send and host.receive a packet and reduce at no further cost"
     in_network = any(run.busbw_equivalent for run in runs)
     if in_network and any(run.dtype != "int32" for run in runs):

@@ -8,14 +8,14 @@ _SMALL = 1e-3
 _DECIMAL = ((10**12, "TB"), (10**9, "GB"), (10**6, "MB"), (10**3, "KB"))
 
 
-def short_duration(duration_ps: int) -> str:
-    """Write a duration with five significant digits, `166.36 us`; `0 s` for none."""
+def short_duration(duration_ps: int, digits: int = _DIGITS) -> str:
+    """Write a duration with some significant digits, by default `166.36 us`; `0 s` for none."""
     if duration_ps == 0:
         return "0 s"
-    number, unit = format_duration(duration_ps, _DIGITS).split()
+    number, unit = format_duration(duration_ps, digits).split()
     whole = number.partition(".")[0]
     return (
-        f"{float(number):.{max(0, _DIGITS - len(whole))}f} {unit}"
+        f"{float(number):.{max(0, digits - len(whole))}f} {unit}"
         if unit != "ps"
         else f"{number} ps"
     )

@@ -4,7 +4,7 @@ Matplotlib is imported only here and in `axes.py`, when something is drawn, and 
 The same chart gives the same bytes: no dates, fixed ids.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import BytesIO
 from math import ceil
 from pathlib import Path
@@ -45,13 +45,19 @@ def write_plot(chart: Chart, path: Path) -> None:
 
 def draw(chart: Chart, file_format: str) -> bytes:
     """Return a chart as the bytes of an svg, png or pdf file."""
+    kind = _bar_figure if chart.axis.key is None else _line_figure
+    return rendered(lambda: kind(chart), file_format)
+
+
+def rendered(make_figure: Callable[[], Any], file_format: str) -> bytes:
+    """Return the figure that is made under innet's settings as the bytes of a file."""
     import matplotlib
 
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
         settings: Any = matplotlib.rcParams
         settings.update(SETTINGS)
-        figure = _bar_figure(chart) if chart.axis.key is None else _line_figure(chart)
+        figure = make_figure()
         content = BytesIO()
         figure.savefig(
             content,

@@ -4,14 +4,17 @@ import json
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.metrics.figures import RunSummary
 
 FORMAT_VERSION = 1
+COLLECTIVE = "collective"
+
+_AnyResults = TypeVar("_AnyResults")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,22 +91,29 @@ def json_text(document: object) -> str:
 
 
 def read_run(folder: Path) -> StoredRun:
-    """Return what `innet run` left in a folder.
+    """Return what `innet run` of a collective left in a folder.
 
     Raises ConfigurationError that names the file and what is wrong with it.
     """
+    return StoredRun(folder, read_manifest(folder), read_results(folder, Results, COLLECTIVE))
+
+
+def kind_of_run(folder: Path) -> str:
+    """Return what a run directory holds, `collective` or `training`; errors as `read_run`."""
+    read_manifest(folder)
+    path = folder / "summary.json"
+    return str(_read_object(path, _read_text(path)).get("kind", COLLECTIVE))
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a run directory, which holds the resolved scenario."""
     if not folder.is_dir():
         raise ConfigurationError(
             "there is no such run directory; write one that `innet run` made, for example "
             "runs/quickstart",
             file=str(folder),
         )
-    return StoredRun(
-        folder, _read_manifest(folder / "manifest.json"), _read_results(folder / "summary.json")
-    )
-
-
-def _read_manifest(path: Path) -> dict[str, Any]:
+    path = folder / "manifest.json"
     manifest = _read_object(path, _read_text(path))
     match manifest:
         case {"scenario": {"resolved": {}}}:
@@ -113,11 +123,17 @@ def _read_manifest(path: Path) -> dict[str, Any]:
     )
 
 
-def _read_results(path: Path) -> Results:
+def read_results(folder: Path, results: type[_AnyResults], kind: str) -> _AnyResults:
+    """Return the results of a run directory that must hold what `kind` says."""
+    path = folder / "summary.json"
     text = _read_text(path)
-    _read_object(path, text)
+    found = _read_object(path, text).get("kind", COLLECTIVE)
+    if found != kind:
+        raise ConfigurationError(
+            f"holds the results of a {found} scenario, not of a {kind} one", file=str(path)
+        )
     try:
-        return TypeAdapter(Results).validate_json(text, strict=True)
+        return TypeAdapter(results).validate_json(text, strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         key = ".".join(map(str, first["loc"]))
@@ -136,7 +152,7 @@ def _read_text(path: Path) -> str:
             "is missing, so this is not a run directory that `innet run` made", file=str(path)
         ) from None
     except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(path)) from None
+        raise unreadable(path, error) from None
     except UnicodeDecodeError:
         raise ConfigurationError("is not JSON: not a text in UTF-8", file=str(path)) from None
 

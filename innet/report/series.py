@@ -8,42 +8,15 @@ from innet.errors import ConfigurationError
 from innet.metrics.figures import OPERATION, RunSummary
 from innet.metrics.rates import algorithm_bandwidth_bps, bus_bandwidth_bps
 from innet.report.labels import key_value
-from innet.report.numbers import elements_per_second, exact_size, short_parameter
+from innet.report.numbers import elements_per_second, exact_size
 from innet.report.results import PointResult, StoredRun
-from innet.units import parse_duration, parse_rate, parse_size
+from innet.report.step_results import StoredSteps
+from innet.report.swept import Axis, choose_axis, fixed_values, position, swept_key, varied_keys
 
-Quantity = Literal["size", "workers", "loss", "window", "rate", "duration", "number", "category"]
 Measure = Literal["time", "algbw", "busbw", "rate"]
 MEASURES: tuple[Measure, ...] = ("time", "algbw", "busbw", "rate")
 
-# The short names of --x, in the order in which they are preferred when several fit equally.
-SHORT_NAMES: Mapping[str, tuple[str, ...]] = {
-    "size": ("collective.size",),
-    "workers": ("topology.workers",),
-    "loss": ("topology.link.loss",),
-    "window": ("switch.slots", "message.window"),
-}
-_QUANTITIES: Mapping[str, Quantity] = {
-    "collective.size": "size",
-    "topology.workers": "workers",
-    "topology.link.loss": "loss",
-    "switch.slots": "window",
-    "message.window": "window",
-}
 MOST_PANELS = 12
-
-
-@dataclass(frozen=True, slots=True)
-class Axis:
-    """The swept key along x, None when nothing was swept, and what its values are.
-
-    `followers` are keys whose values that of `key` decides, as in a zipped sweep.
-    """
-
-    key: str | None
-    quantity: Quantity
-    labels: tuple[str, ...] = ()
-    followers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +84,10 @@ def choose_chart(
     entries = list(_entries(runs))
     if not entries:
         raise ConfigurationError("no run has finished there, so there is nothing to draw")
-    varied = _varied(entries)
-    split = None if lines is None else _swept_key("--lines", lines, varied)
-    axis = _axis(entries, x, [key for key in varied if key != split])
+    places = [entry.parameters for entry in entries]
+    varied = varied_keys(places)
+    split = None if lines is None else swept_key("--lines", lines, varied)
+    axis = choose_axis(places, x, [key for key in varied if key != split])
     others = [key for key in varied if key not in (axis.key, *axis.followers, split)]
     groups: dict[str, list[_Entry]] = {}
     for entry in entries:
@@ -133,28 +107,16 @@ def choose_chart(
 
 
 def _entries(runs: Sequence[StoredRun]) -> Iterator[_Entry]:
-    names = _distinct_names(runs)
+    names = distinct_names(runs)
     swept = {key for each in runs for point in each.results.points for key in point.parameters}
     for stored, name in zip(runs, names, strict=True):
-        fixed = _fixed(stored, swept)
+        fixed = fixed_values(stored.scenario, swept)
         for point in stored.results.points:
             for run in point.runs:
                 yield _Entry(name, {**fixed, **_parameters(point, run)}, run)
 
 
-def _fixed(stored: StoredRun, keys: set[str]) -> dict[str, Any]:
-    """Return what a run directory's scenario says of keys that another one swept."""
-    found = {}
-    for key in keys:
-        value: Any = stored.scenario
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, Mapping) else None
-        if isinstance(value, str | int | float):
-            found[key] = value
-    return found
-
-
-def _distinct_names(runs: Sequence[StoredRun]) -> list[str | None]:
+def distinct_names(runs: Sequence[StoredRun | StoredSteps]) -> list[str | None]:
     """Name the runs when there are several, by their folders where their names are the same."""
     if len(runs) == 1:
         return [None]
@@ -167,72 +129,6 @@ def _parameters(point: PointResult, run: RunSummary) -> dict[str, Any]:
     """Return a point's parameters, with size and workers also where they were not swept."""
     known = {"collective.size": f"{run.size_bytes} B", "topology.workers": run.workers}
     return {**known, **point.parameters}
-
-
-def _varied(entries: Sequence[_Entry]) -> list[str]:
-    keys = dict.fromkeys(key for entry in entries for key in entry.parameters)
-    return [key for key in keys if len(_values(entries, key)) > 1]
-
-
-def _values(entries: Sequence[_Entry], key: str) -> set[float | str]:
-    return {_number(entry.parameters.get(key, "-"))[0] for entry in entries}
-
-
-def _axis(entries: Sequence[_Entry], x: str, varied: Sequence[str]) -> Axis:
-    if x == "auto":
-        if not varied:
-            return Axis(None, "category")
-        known = [key for keys in SHORT_NAMES.values() for key in keys]
-        rank = {key: place for place, key in enumerate(known)}
-        chosen = max(varied, key=lambda key: (len(_values(entries, key)), -rank.get(key, 99)))
-        return _described(entries, chosen, varied)
-    return _described(entries, _swept_key("--x", x, varied), varied)
-
-
-def _swept_key(option: str, name: str, varied: Sequence[str]) -> str:
-    for key in SHORT_NAMES.get(name, (name,)):
-        if key in varied:
-            return key
-    swept = ", ".join(varied) or "nothing"
-    raise ConfigurationError(f"{option} {name}: was not swept in these runs; what was: {swept}")
-
-
-def _described(entries: Sequence[_Entry], key: str, varied: Sequence[str]) -> Axis:
-    given = [entry.parameters.get(key, "-") for entry in entries]
-    followers = tuple(other for other in varied if other != key and _follows(entries, other, key))
-    kinds = {_number(value)[1] for value in given}
-    if len(kinds) == 1 and kinds != {"category"}:
-        return Axis(key, _QUANTITIES.get(key, kinds.pop()), followers=followers)
-    labels = tuple(dict.fromkeys(short_parameter(value) for value in given))
-    return Axis(key, "category", labels, followers)
-
-
-def _number(value: object) -> tuple[float | str, Quantity]:
-    """Return a swept value as a number and its quantity, or as a text and `category`."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return float(value), "number"
-    kinds: tuple[tuple[Any, Quantity], ...] = (
-        (parse_size, "size"),
-        (parse_rate, "rate"),
-        (parse_duration, "duration"),
-    )
-    for parse, quantity in kinds:
-        try:
-            return float(parse(value)), quantity
-        except ValueError:
-            continue
-    return short_parameter(value), "category"
-
-
-def _follows(entries: Sequence[_Entry], key: str, x: str) -> bool:
-    """Say whether `key` is decided by `x`, as in a zipped sweep: then it needs no panels."""
-    seen: dict[float | str, float | str] = {}
-    for entry in entries:
-        here = _number(entry.parameters.get(x, "-"))[0]
-        value = _number(entry.parameters.get(key, "-"))[0]
-        if seen.setdefault(here, value) != value:
-            return False
-    return True
 
 
 def _variant(entry: _Entry, split: str | None) -> str | None:
@@ -270,19 +166,10 @@ def _x(sample: Sample) -> float:
 def _sample(entry: _Entry, axis: Axis, measure: Measure) -> Sample:
     run = entry.run
     return Sample(
-        _position(entry, axis),
+        position(entry.parameters, axis),
         _measured(run, run.time_ps, measure),
         _measured(run, run.bound_ps, measure),
     )
-
-
-def _position(entry: _Entry, axis: Axis) -> float:
-    if axis.key is None:
-        return 0.0
-    value = entry.parameters.get(axis.key, "-")
-    if axis.quantity == "category":
-        return float(axis.labels.index(short_parameter(value)))
-    return float(_number(value)[0])
 
 
 def _measured(run: RunSummary, time_ps: int, measure: Measure) -> float:

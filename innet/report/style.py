@@ -58,8 +58,13 @@ def marker_fill(colour: str, variant: int) -> Any:  # noqa: ANN401
         return colour
     if variant % 3 == 1:
         return "white"
-    parts = [int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5)]
-    return tuple(1 - 0.4 * (1 - part) for part in parts)
+    return tinted(colour, 0.4)
+
+
+def tinted(colour: str, strength: float) -> tuple[float, float, float]:
+    """Return a colour mixed with white: the whole colour at 1, white at 0."""
+    red, green, blue = (int(colour[place : place + 2], 16) / 255 for place in (1, 3, 5))
+    return 1 - strength * (1 - red), 1 - strength * (1 - green), 1 - strength * (1 - blue)
 
 
 def label_of(algorithm: str, variant: str | None = None) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from rich.text import Text
 
 from innet.metrics.figures import OPERATION, RunSummary
+from innet.report.columns import GAP, Cells, aligned, widths_of
 from innet.report.notes import notes
 from innet.report.numbers import (
     exact_size,
@@ -37,10 +38,7 @@ _RUN_HEADS = (
 )
 _LEFT_ALIGNED = (0, len(_RUN_HEADS) - 1)
 _SHOWN_ANYWAY = ("collective.size", "collective.dtype", "topology.workers")
-_GAP = "  "
 _REDUCTIONS = {OPERATION: "sum"}
-
-Cells = Sequence[str]
 
 
 def table_lines(results: Results, scenario: Mapping[str, Any]) -> list[Text]:
@@ -66,19 +64,19 @@ def _body(results: Results, scenario: Mapping[str, Any]) -> Iterator[Text]:
     point_rows = [_point_cells(point, parameters, scenario) for point in results.points]
     run_rows = [[_run_cells(run) for run in point.runs] for point in results.points]
     point_heads = (*_POINT_HEADS, *parameters)
-    point_widths = _widths([point_heads, *point_rows])
+    point_widths = widths_of([point_heads, *point_rows])
     heads = [tuple(head for head, _ in _RUN_HEADS), tuple(unit for _, unit in _RUN_HEADS)]
-    run_widths = _widths([*heads, *(cells for rows in run_rows for cells in rows)])
-    yield Text(_line(point_heads, point_widths), "bold")
+    run_widths = widths_of([*heads, *(cells for rows in run_rows for cells in rows)])
+    yield Text(aligned(point_heads, point_widths), "bold")
     for head in heads:
-        yield Text("  " + _line(head, run_widths, _LEFT_ALIGNED), "bold")
+        yield Text("  " + aligned(head, run_widths, _LEFT_ALIGNED), "bold")
     for point, cells, rows in zip(results.points, point_rows, run_rows, strict=True):
-        yield Text(_line(cells, point_widths), "cyan")
+        yield Text(aligned(cells, point_widths), "cyan")
         for run, row in zip(point.runs, rows, strict=True):
-            yield Text("  " + _line(row, run_widths, _LEFT_ALIGNED), "red" if run.wrong else "")
+            yield Text("  " + aligned(row, run_widths, _LEFT_ALIGNED), "red" if run.wrong else "")
         for missing in point.unfinished:
             told = missing.message.partition("\n")[0]
-            yield Text(f"  {missing.algorithm}{_GAP}did not finish: {told}", "red")
+            yield Text(f"  {missing.algorithm}{GAP}did not finish: {told}", "red")
 
 
 def _point_cells(
@@ -112,15 +110,3 @@ def _run_cells(run: RunSummary) -> Cells:
         over_bound(run.time_ps, run.bound_ps),
         run.limited_by,
     )
-
-
-def _widths(rows: Sequence[Cells]) -> list[int]:
-    return [max(map(len, column)) for column in zip(*rows, strict=True)]
-
-
-def _line(cells: Cells, widths: Sequence[int], left: Sequence[int] = ()) -> str:
-    aligned = [
-        cell.ljust(width) if place in left else cell.rjust(width)
-        for place, (cell, width) in enumerate(zip(cells, widths, strict=True))
-    ]
-    return _GAP.join(aligned).rstrip()

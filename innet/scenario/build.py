@@ -5,14 +5,9 @@ from collections.abc import Sequence
 
 from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
-from innet.plan.members import (
-    Member,
-    lone_packet_ps,
-    members_of,
-    slowest_packet_ps,
-    stream_round_trip_ps,
-)
-from innet.plan.plan import Aggregation, Host, Plan, Rto, Stream, one_switch
+from innet.plan.plan import Aggregation, Host, Plan, Stream, one_switch
+from innet.plan.ways import Pair, pair_of, tree_ways
+from innet.scenario.network import Places, common_switch, network_of
 from innet.scenario.plan_faults import (
     chances_of_loss,
     latest_fault_ps,
@@ -20,10 +15,9 @@ from innet.scenario.plan_faults import (
     packet_faults,
 )
 from innet.scenario.schema import Scenario
-from innet.scenario.timers import retransmission_timeout
+from innet.scenario.timers import aggregation_timeout, stream_timeout
 from innet.topology.graph import Graph
-from innet.topology.routes import shortest_routes
-from innet.topology.star import Cable, build_star, host_node
+from innet.topology.routes import Routes, shortest_routes
 from innet.wire.dtypes import ITEMSIZE
 from innet.wire.headers import help_medium_bytes
 
@@ -58,8 +52,22 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     workers = scenario.topology.workers
     schedule = _schedule(scenario, algorithm, elements)
     ranks = workers if schedule is None else schedule.ranks
-    graph, hosts = network_of(scenario, ranks)
-    rto = _timeout(scenario, members_of(graph, hosts), schedule is None)
+    graph, nodes = network_of(scenario, ranks)
+    hosts = tuple(host_of(scenario, rank, node) for rank, node in enumerate(nodes))
+    places = Places(graph, nodes, workers)
+    routes = shortest_routes(graph, nodes, scenario.seed)
+    configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
+    aggregation = stream = None
+    if schedule is None:
+        aggregation = _aggregation(scenario, graph)
+        rto = aggregation_timeout(configured, graph, routes, hosts, aggregation)
+        ways = [way.up + way.down for way in tree_ways(graph, routes, aggregation.tree)]
+    else:
+        stream = stream_of(scenario)
+        pairs = _pairs(graph, routes, hosts, schedule)
+        rto = stream_timeout(configured, graph, hosts, stream, pairs)
+        ways = [pair.there for pair in pairs]
+    longest = max((len(way) for way in ways), default=0)
     return Plan(
         name=scenario.name,
         seed=scenario.seed,
@@ -67,35 +75,20 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
         graph=graph,
         hosts=hosts,
         workers=workers,
-        routes=shortest_routes(graph, [host.node for host in hosts], scenario.seed),
+        routes=routes,
         elements=elements,
         dtype=scenario.collective.dtype,
         carry_payload=carry_payload,
         rto=rto,
         maximum_time_ps=scenario.limit,
-        patience_ps=_patience(scenario, graph) * rto.maximum_ps + _latest_event_ps(scenario, hosts),
-        aggregation=_aggregation(scenario) if schedule is None else None,
-        stream=None if schedule is None else _stream(scenario),
+        patience_ps=patience_trips(scenario, graph, longest) * rto.maximum_ps
+        + latest_event_ps(scenario, hosts),
+        aggregation=aggregation,
+        stream=stream,
         schedule=schedule,
-        packet_faults=packet_faults(scenario, ranks),
-        node_faults=node_faults(scenario, ranks),
+        packet_faults=packet_faults(scenario, places),
+        node_faults=node_faults(scenario, places),
     )
-
-
-def _cable(scenario: Scenario, rank: int) -> Cable:
-    """Return a rank's cable: the topology's link with what `workers` changes on it."""
-    common = scenario.topology.link
-    own = scenario.workers[rank].link if rank in scenario.workers else None
-    changed = {} if own is None else {name: getattr(own, name) for name in own.model_fields_set}
-    link = common.model_copy(update=changed)
-    return Cable(link.rate, link.delay, link.loss, link.queue)
-
-
-def network_of(scenario: Scenario, ranks: int) -> tuple[Graph, tuple[Host, ...]]:
-    """Return the star and the hosts of all ranks, a parameter server's behind the workers'."""
-    cables = [_cable(scenario, rank) for rank in range(ranks)]
-    graph = build_star(cables, scenario.topology.workers, scenario.switch.latency)
-    return graph, tuple(_host(scenario, rank) for rank in range(ranks))
 
 
 def packet_bytes(scenario: Scenario) -> int:
@@ -110,9 +103,9 @@ def _schedule(scenario: Scenario, algorithm: str, elements: int) -> Schedule | N
     return build_schedule(algorithm, scenario.topology.workers, elements, itemsize)
 
 
-def _host(scenario: Scenario, rank: int) -> Host:
+def host_of(scenario: Scenario, rank: int, node: int) -> Host:
+    """Return what a rank's host is like; `node` is its node."""
     common = scenario.host
-    node = host_node(rank, scenario.topology.workers)
     worker = scenario.workers.get(rank)
     if worker is None:
         return Host(node, 0, common.send, common.receive, common.cores)
@@ -122,9 +115,13 @@ def _host(scenario: Scenario, rank: int) -> Host:
     return Host(node, worker.start, send, receive, common.cores)
 
 
-def _aggregation(scenario: Scenario) -> Aggregation:
+def _aggregation(scenario: Scenario, graph: Graph) -> Aggregation:
+    workers = scenario.topology.workers
+    switch = common_switch(graph, range(workers))
+    # Scenarios are refused where there is none.
+    assert switch is not None
     return Aggregation(
-        tree=one_switch(scenario.topology.workers, scenario.topology.workers),
+        tree=one_switch(switch, workers),
         slots=scenario.switch.slots,
         guard=scenario.switch.guard,
         elements_per_packet=scenario.packet.elements,
@@ -134,7 +131,8 @@ def _aggregation(scenario: Scenario) -> Aggregation:
     )
 
 
-def _stream(scenario: Scenario) -> Stream:
+def stream_of(scenario: Scenario) -> Stream:
+    """Return what streams between hosts are like."""
     message = scenario.message
     return Stream(
         payload_bytes=message.payload,
@@ -145,26 +143,15 @@ def _stream(scenario: Scenario) -> Stream:
     )
 
 
-def _timeout(scenario: Scenario, members: Sequence[Member], in_network: bool) -> Rto:
-    configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
-    latency = scenario.switch.latency
-    if in_network:
-        size = packet_bytes(scenario)
-        unloaded_ps = lone_packet_ps(members, latency, size)
-        shared = scenario.switch.slots
-    else:
-        message = scenario.message
-        size = message.payload + message.overhead
-        unloaded_ps = stream_round_trip_ps(members, latency, size, message.ack)
-        # All streams of a rank share its cable, and its peers may all send at once.
-        shared = max(1, len(members) - 1) * message.window
-    packet_ps = max(slowest_packet_ps(members, size), *(member.host_ps for member in members))
-    return retransmission_timeout(configured, unloaded_ps, shared, packet_ps)
+def _pairs(graph: Graph, routes: Routes, hosts: Sequence[Host], schedule: Schedule) -> list[Pair]:
+    """Return the pairs of ranks between which a schedule has messages."""
+    ranks = sorted({(message.source, message.target) for message in schedule.messages})
+    return [pair_of(graph, routes, hosts, source, target) for source, target in ranks]
 
 
-def _patience(scenario: Scenario, graph: Graph) -> int:
-    """Return how many round trips in a row are all lost only once in 10**12 times."""
-    arrives = (1 - max(link.loss for link in graph.links)) ** 2 * math.prod(
+def patience_trips(scenario: Scenario, graph: Graph, links: int) -> int:
+    """Return how many trips over `links` links in a row are all lost only once in 10**12 times."""
+    arrives = (1 - max(link.loss for link in graph.links)) ** links * math.prod(
         1 - chance for chance in chances_of_loss(scenario)
     )
     if arrives >= 1:
@@ -172,5 +159,6 @@ def _patience(scenario: Scenario, graph: Graph) -> int:
     return max(_LEAST_PATIENCE, math.ceil(math.log(_NEGLIGIBLE) / math.log1p(-arrives)))
 
 
-def _latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:
+def latest_event_ps(scenario: Scenario, hosts: Sequence[Host]) -> int:
+    """Return when the last thing happens that the network itself does not bring about."""
     return max(latest_fault_ps(scenario), *(host.start_ps for host in hosts))

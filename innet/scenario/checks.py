@@ -1,10 +1,15 @@
 """What must hold between the keys of a scenario."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from innet.collectives.algorithms import ALGORITHMS
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
 from innet.scenario.located import Problem
+from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.quantities import shown
+from innet.scenario.topologies import GraphSection, StarSection, listed
+from innet.scenario.training import TrainingSection
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -20,16 +25,54 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     of: workers that exist only at other points may be named.
     """
     yield from _pool(scenario)
-    yield from _extent(scenario)
+    if scenario.training is None:
+        yield from _extent(scenario)
+        yield from _files(scenario)
+    else:
+        yield from _step(scenario, scenario.training)
     workers = max(scenario.topology.workers, most_workers or 0)
-    yield from _files(scenario)
     for worker in scenario.workers:
         if worker >= workers:
             yield ("workers", worker), no_worker(worker, workers)
     server = "parameter_server" in scenario.algorithms
+    problems = list(_server(scenario, server))
+    yield from problems
+    if not problems and (scenario.faults or not isinstance(scenario.topology, StarSection)):
+        yield from _on_the_network(scenario, workers, server)
+
+
+def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterator[Problem]:
+    count = scenario.topology.workers
+    graph, hosts = network_of(scenario, count + server)
+    needed = "in_network" in scenario.algorithms and scenario.training is None
+    if needed and common_switch(graph, range(count)) is None:
+        yield (
+            ("algorithms", scenario.algorithms.index("in_network")),
+            "in_network runs where one switch that can sum has a cable to every worker, and here "
+            "there is none; kind star has it, and point-to-point algorithms run on every kind",
+        )
+    network = _Network(Places(graph, hosts, count), workers, server, _switches(scenario))
     for index, fault in enumerate(scenario.faults):
-        for key, problem in _fault(fault, workers, server):
+        for key, problem in _fault(fault, network):
             yield ("faults", index, fault.verb, *key), problem
+
+
+def _switches(scenario: "Scenario") -> tuple[str, ...]:
+    topology = scenario.topology
+    return ("switch",) if isinstance(topology, StarSection) else tuple(topology.switches)
+
+
+def _server(scenario: "Scenario", server: bool) -> Iterator[Problem]:
+    topology = scenario.topology
+    if not isinstance(topology, GraphSection) or not server:
+        return
+    ends = {name for pair in topology.pairs() for name in pair}
+    if "server" not in ends:
+        yield (
+            ("topology", "links"),
+            "parameter_server needs a host named server; give it a cable, such as "
+            "{from: server, to: " + topology.names[0] + ", class: ...}",
+        )
 
 
 def without_absent_workers(scenario: "Scenario") -> "Scenario":
@@ -48,7 +91,7 @@ def _is_met(fault: Fault, workers: int) -> bool:
 
 def no_worker(worker: int, workers: int) -> str:
     """Say that an index is outside the workers."""
-    return f"there is no worker {worker}; topology.workers is {workers}: 0 to {workers - 1}"
+    return f"there is no worker {worker}; there are {workers}: 0 to {workers - 1}"
 
 
 def _pool(scenario: "Scenario") -> Iterator[Problem]:
@@ -77,6 +120,24 @@ def _extent(scenario: "Scenario") -> Iterator[Problem]:
         )
 
 
+def _step(scenario: "Scenario", training: TrainingSection) -> Iterator[Problem]:
+    workers, placement = scenario.topology.workers, training.placement
+    if training.ranks != workers:
+        told = f"{training.ranks} ranks do not run on {workers} workers; the mesh's axes must have"
+        yield ("training", "mesh"), f"{told} {workers} as their product"
+    elif not isinstance(placement, str) and sorted(placement) != list(range(workers)):
+        told = f"every worker of 0 to {workers - 1} must stand in the list once"
+        yield ("training", "placement"), told
+    for place, name in enumerate(scenario.algorithms):
+        if name != "in_network" and ALGORITHMS[name].helpers:
+            told = f"{name} needs a host beside the workers, which steps do not have; write such as"
+            yield ("algorithms", place), f"{told} sharded_parameter_server"
+    for index, worker in scenario.workers.items():
+        if worker.start:
+            told = "the ranks of a step begin at 0; let the step compute first instead"
+            yield ("workers", index, "start"), told
+
+
 def _files(scenario: "Scenario") -> Iterator[Problem]:
     files, workers = scenario.collective.tensors, scenario.topology.workers
     if files is not None and len(files) not in (1, workers):
@@ -87,25 +148,54 @@ def _files(scenario: "Scenario") -> Iterator[Problem]:
         )
 
 
-def _fault(fault: Fault, workers: int, server: bool) -> Iterator[Problem]:
+class _Network(NamedTuple):
+    """What faults may name: `workers` at any point of a sweep, and the network of this one."""
+
+    places: Places
+    workers: int
+    server: bool
+    switches: tuple[str, ...]
+
+
+def _fault(fault: Fault, network: _Network) -> Iterator[Problem]:
     action = fault.action
     if isinstance(action, PacketVerb):
-        yield from _endpoint("from", action.source, workers, server)
-        yield from _endpoint("to", action.target, workers, server)
-        if (action.source == "switch") == (action.target == "switch"):
-            yield (
-                ("to",),
-                f"there is no link from {action.source} to {action.target}; one end must be the "
-                "switch, the other a worker, server or all",
-            )
+        problems = [*_place("from", action.source, network), *_place("to", action.target, network)]
+        yield from problems or _link(action, network)
         if action.until is not None and action.until <= action.after:
             yield ("until",), "until must be later than after"
     elif isinstance(action, Pause | Crash | Restart | Partition):
-        yield from _endpoint("node", action.node, workers, server)
+        if action.node == "all":
+            told = "'all' is no place of a node fault; write a worker's index, server or"
+            yield ("node",), f"{told} {listed(network.switches)}"
+        else:
+            yield from _place("node", action.node, network)
 
 
-def _endpoint(key: str, place: Place, workers: int, server: bool) -> Iterator[Problem]:
-    if isinstance(place, int) and place >= workers:
-        yield (key,), no_worker(place, workers)
-    elif place == "server" and not server:
+def _link(action: PacketVerb, network: _Network) -> Iterator[Problem]:
+    source, target = action.source, action.target
+    absent = any(_is_absent(place, network) for place in (source, target))
+    if absent or network.places.links(source, target):
+        return
+    told = f"there is no link from {source} to {target}"
+    if network.switches == ("switch",):
+        yield ("to",), f"{told}; one end must be the switch, the other a worker, server or all"
+    else:
+        near = network.places.neighbours(source)
+        yield ("to",), f"{told}; {source} has links to {listed(tuple(near))}"
+
+
+def _is_absent(place: Place, network: _Network) -> bool:
+    """Say whether a worker is there at other points of the sweep only."""
+    return isinstance(place, int) and network.places.nodes(place) is None
+
+
+def _place(key: str, place: Place, network: _Network) -> Iterator[Problem]:
+    if isinstance(place, int):
+        if place >= network.workers:
+            yield (key,), no_worker(place, network.workers)
+    elif place == "server" and not network.server:
         yield (key,), "there is a server only with the algorithm parameter_server"
+    elif network.places.nodes(place) is None:
+        told = "is no place; write a worker's index or"
+        yield (key,), f"{shown(place)} {told} {listed(network.switches)}, server or all"

@@ -1,15 +1,19 @@
 """What a scenario will run, in words and numbers, before anything runs."""
 
+from collections import Counter
 from collections.abc import Iterator
 
 import yaml
 
-from innet.plan.members import filling_window, lone_packet_ps, members_of, slowest_packet_ps
-from innet.scenario.build import VALUE_BYTES, network_of, packet_bytes, should_check
+from innet.plan.ways import filling_window, slowest_packet_ps, tree_round_trip_ps, tree_ways
+from innet.scenario.build import VALUE_BYTES, build_plan, packet_bytes, should_check
+from innet.scenario.describe_step import step_facts
 from innet.scenario.load import Point, expand
+from innet.scenario.network import network_of
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
-from innet.units import format_duration, format_rate, format_size
+from innet.scenario.topologies import StarSection
+from innet.units import format_duration, format_rate, format_size, noun_for
 from innet.wire.dtypes import ITEMSIZE
 
 _LISTED_POINTS = 24
@@ -63,12 +67,19 @@ def _refuse_missing_files(scenario: Scenario) -> None:
 def _facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "algorithms", ", ".join(scenario.algorithms)
     yield "workers", _workers(scenario)
-    yield "link", _link(scenario)
+    yield from _network(scenario)
+    if scenario.training is not None:
+        yield from step_facts(scenario)
+    else:
+        yield from _collective(scenario)
+    if scenario.faults:
+        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
+
+
+def _collective(scenario: Scenario) -> Iterator[tuple[str, str]]:
     yield "tensor", _tensor(scenario)
     if "in_network" in scenario.algorithms:
         yield "in_network", _pool(scenario)
-    if scenario.faults:
-        yield "faults", ", ".join(fault.verb for fault in scenario.faults)
 
 
 def _workers(scenario: Scenario) -> str:
@@ -78,11 +89,29 @@ def _workers(scenario: Scenario) -> str:
     return f"{count}, of which {', '.join(map(str, sorted(scenario.workers)))} differ"
 
 
-def _link(scenario: Scenario) -> str:
-    link = scenario.topology.link
-    queue = "unlimited queue" if link.queue is None else f"queue {format_size(link.queue)}"
-    rate, delay = format_rate(link.rate), format_duration(link.delay)
-    return f"{rate}, {delay}, loss {link.loss:g}, {queue}"
+def _network(scenario: Scenario) -> Iterator[tuple[str, str]]:
+    topology = scenario.topology
+    if isinstance(topology, StarSection):
+        link = topology.link
+        yield "link", _link(link.rate, link.delay, link.loss, link.queue)
+        return
+    roles = Counter(topology.switches.values())
+    told = ", ".join(f"{count} {role}" for role, count in roles.items())
+    yield "topology", f"{topology.kind}; switches: {told}"
+    graph, _ = network_of(scenario, topology.workers)
+    for name in graph.link_classes:
+        # Of a cable's two directions the second one begins at a switch, so it has the queue.
+        cables = [link for link in graph.links if link.link_class == name][1::2]
+        alike = Counter(_link(x.rate_bps, x.delay_ps, x.loss, x.queue_bytes) for x in cables)
+        usual, count = alike.most_common(1)[0]
+        differ = f", of which {len(cables) - count} differ" if count < len(cables) else ""
+        yield f"{name} link", f"{usual} ({_count(len(cables), 'cable')}{differ})"
+
+
+def _link(rate_bps: int, delay_ps: int, loss: float, queue_bytes: int | None) -> str:
+    queue = "unlimited queue" if queue_bytes is None else f"queue {format_size(queue_bytes)}"
+    rate, delay = format_rate(rate_bps), format_duration(delay_ps)
+    return f"{rate}, {delay}, loss {loss:g}, {queue}"
 
 
 def _tensor(scenario: Scenario) -> str:
@@ -99,11 +128,14 @@ def _tensor(scenario: Scenario) -> str:
 
 
 def _pool(scenario: Scenario) -> str:
-    members = members_of(*network_of(scenario, scenario.topology.workers))
+    plan = build_plan(scenario, "in_network", False, scenario.collective.elements or 0)
+    assert plan.aggregation is not None
+    ways = tree_ways(plan.graph, plan.routes, plan.aggregation.tree)
     size = packet_bytes(scenario)
     elements, slots = scenario.collective.elements, scenario.switch.slots
-    round_trip = lone_packet_ps(members, scenario.switch.latency, size)
-    needed = filling_window(round_trip, slowest_packet_ps(members, size))
+    round_trip = tree_round_trip_ps(ways, plan.hosts, size)
+    slowest = slowest_packet_ps((way.up + way.down for way in ways), size)
+    needed = filling_window(round_trip, slowest)
     memory = 2 * slots * scenario.packet.elements * VALUE_BYTES
     parts = [f"packets of {size} B", f"{slots} slots ({needed} fill the link)"]
     if elements is not None:
@@ -120,4 +152,4 @@ def _about(size: int) -> str:
 
 
 def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+    return f"{number} {noun_for(number, noun)}"

@@ -13,13 +13,14 @@ from innet.scenario.quantities import (
     Parsed,
     PositiveDuration,
     Probability,
+    is_name,
     one_of,
     shown,
     whole_number,
 )
 from innet.scenario.section import Section
 
-Place = int | Literal["switch", "server", "all"]
+Place = int | str
 PacketChoice = tuple[int, ...] | None
 PacketKind = Literal["update", "result", "help", "data", "ack"]
 
@@ -27,16 +28,12 @@ _WORKER = {"type": "integer", "minimum": 0}
 _ORDINAL = {"type": "integer", "minimum": 1}
 
 
-def _place(*names: str) -> Parsed:
-    def parse(value: object) -> int | str:
-        if isinstance(value, str) and value in names:
-            return value
-        if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-            return value
-        raise ValueError(f"{shown(value)} is no place; write a worker's index or {words}")
-
-    words = f"{', '.join(names[:-1])} or {names[-1]}"
-    return Parsed(parse, {"anyOf": [_WORKER, {"enum": list(names)}]})
+def _parse_place(value: object) -> Place:
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    if isinstance(value, str) and is_name(value):
+        return value
+    raise ValueError(f"{shown(value)} is no place; write a worker's index or a node's name")
 
 
 def _parse_packets(value: object) -> PacketChoice:
@@ -74,21 +71,20 @@ Packets = Annotated[
         _write_packets,
     ),
 ]
-Endpoint = Annotated[Place, _place("switch", "server", "all")]
-FaultNode = Annotated[Place, _place("switch", "server")]
+Node = Annotated[Place, Parsed(_parse_place, {"anyOf": [_WORKER, {"type": "string"}]})]
 Kind = Annotated[PacketKind, one_of("a kind of packet", "update", "result", "help", "data", "ack")]
 Chunk = Annotated[int, whole_number(0, 2**32 - 1)]
 
 
 class PacketVerb(Section):
-    """Chosen packets from one place to a neighbour; one end is always the switch.
+    """Chosen packets from one place to a neighbour, in a star to or from the switch.
 
     `packet` counts, from 1, the packets on the link that fit `kind` and `chunk` and are sent
     in the time from `after` up to `until`; each is met with `probability`.
     """
 
-    source: Endpoint = Field(alias="from", description="Worker index, switch, server or all.")
-    target: Endpoint = Field(alias="to", description="Worker index, switch, server or all.")
+    source: Node = Field(alias="from", description="Worker index, switch, server or all.")
+    target: Node = Field(alias="to", description="Worker index, switch, server or all.")
     packet: Packets = Field(default=None, description="first, N from 1, a list, or all.")
     probability: Probability = Field(default=1.0, description="Chance for each chosen packet.")
     kind: Kind | None = Field(default=None, description="Only packets of this kind.")
@@ -126,7 +122,7 @@ class Delay(PacketVerb):
 class Pause(Section):
     """A node takes and sends nothing from `at`, for `for`."""
 
-    node: FaultNode
+    node: Node
     at: Duration
     lasts: PositiveDuration = Field(alias="for", description="How long it pauses.")
 
@@ -134,14 +130,14 @@ class Pause(Section):
 class Crash(Section):
     """A node is gone from `at` on."""
 
-    node: FaultNode
+    node: Node
     at: Duration
 
 
 class Restart(Section):
     """A node loses its state at `at` and is back `for` later."""
 
-    node: FaultNode
+    node: Node
     at: Duration
     lasts: Duration = Field(default=0, alias="for", description="How long it is away.")
 
@@ -149,7 +145,7 @@ class Restart(Section):
 class Partition(Section):
     """Everything on both directions of a node's links is dropped from `at`, for `for`."""
 
-    node: FaultNode
+    node: Node
     at: Duration
     lasts: PositiveDuration = Field(alias="for", description="How long it lasts.")
 

@@ -7,13 +7,14 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.scenario.checks import without_absent_workers
 from innet.scenario.document import Document, read_document
 from innet.scenario.located import KeyPath
-from innet.scenario.problems import Origin, explain
+from innet.scenario.problems import Origin, explain, known_keys
 from innet.scenario.quantities import shown
 from innet.scenario.schema import Scenario
+from innet.scenario.step import actions_of, workload_of
 from innet.scenario.sweep import Sweep, parse_sweep
 
 
@@ -38,6 +39,15 @@ def load_scenario(path: Path, overrides: Sequence[str] = ()) -> Scenario:
     return parse_scenario(read_text(path), str(path), overrides, path.parent)
 
 
+def load_collective(path: Path, overrides: Sequence[str] = ()) -> Scenario:
+    """Return the scenario of a file that must be one of a collective; see `load_scenario`."""
+    scenario = load_scenario(path, overrides)
+    if scenario.training is not None:
+        told = "a training step runs in simulated time only; write a collective instead"
+        raise scenario.origin.error(("training",), told)
+    return scenario
+
+
 def parse_scenario(
     text: str, file: str = "<scenario>", overrides: Sequence[str] = (), folder: Path = Path()
 ) -> Scenario:
@@ -45,16 +55,23 @@ def parse_scenario(
     document = read_document(text, file)
     if not isinstance(document.value, dict):
         raise ConfigurationError(
-            f"a scenario is a mapping of keys: {', '.join(Scenario.model_fields)}",
+            f"a scenario is a mapping of keys: {', '.join(known_keys(Scenario))}",
             file=file,
             line=document.lines[()],
         )
     data, origin = _with_overrides(document, overrides)
     scenario = _validated(*_with_first_point(data, origin))
     scenario.remember(origin, folder)
-    for _ in _points(scenario):
-        pass
+    for point in _points(scenario):
+        if point.scenario.training is not None:
+            _try_step(point.scenario)
     return scenario
+
+
+def _try_step(scenario: Scenario) -> None:
+    """Refuse a step that is wrong already at rank 0, so that little is done for nothing."""
+    for _ in actions_of(scenario, workload_of(scenario), 0):
+        pass
 
 
 def expand(scenario: Scenario) -> tuple[Point, ...]:
@@ -73,8 +90,7 @@ def read_text(path: Path) -> str:
             f"not a text in UTF-8 (byte {error.start})", file=str(path)
         ) from None
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise ConfigurationError(f"cannot be read: {reason}", file=str(path)) from None
+        raise unreadable(path, error) from None
 
 
 def _validated(

@@ -1,4 +1,4 @@
-"""Faults as the plan has them: each on one link or one node of the star."""
+"""Faults as the plan has them: each on one link or one node of the graph."""
 
 from collections.abc import Iterator
 from typing import cast
@@ -15,37 +15,33 @@ from innet.scenario.faults import (
     PacketVerb,
     Partition,
     Pause,
-    Place,
     Reorder,
     Restart,
 )
+from innet.scenario.network import Places
 from innet.scenario.schema import Scenario
-from innet.topology.star import downlink, host_node, uplink
 
 
-def packet_faults(scenario: Scenario, ranks: int) -> tuple[PacketFault, ...]:
+def packet_faults(scenario: Scenario, places: Places) -> tuple[PacketFault, ...]:
     """Return the faults on links, in the scenario's order; those on absent servers are left out."""
-    workers = scenario.topology.workers
     found: list[PacketFault] = []
     for fault in scenario.faults:
         action = fault.action
         if isinstance(action, PacketVerb):
-            found.extend(_on_links(fault, action, workers, ranks))
+            found.extend(_on_links(fault, action, places.links(action.source, action.target)))
         elif isinstance(action, Partition):
-            found.extend(_partition(action, workers, ranks))
+            found.extend(_partition(action, places.around(action.node)))
     return tuple(found)
 
 
-def node_faults(scenario: Scenario, ranks: int) -> tuple[NodeFault, ...]:
+def node_faults(scenario: Scenario, places: Places) -> tuple[NodeFault, ...]:
     """Return the faults of nodes, in the scenario's order; those of absent servers are left out."""
-    workers = scenario.topology.workers
     found: list[NodeFault] = []
     for fault in scenario.faults:
         action = fault.action
         if isinstance(action, Pause | Crash | Restart):
-            node = _node(action.node, workers, ranks)
             lasts = 0 if isinstance(action, Crash) else action.lasts
-            if node is not None:
+            for node in places.nodes(action.node) or ():
                 found.append(NodeFault(cast(plan.NodeVerb, fault.verb), node, action.at, lasts))
     return tuple(found)
 
@@ -74,13 +70,11 @@ def _end_ps(fault: Fault) -> int:
     return action.at if isinstance(action, Crash) else 0
 
 
-def _on_links(fault: Fault, action: PacketVerb, workers: int, ranks: int) -> Iterator[PacketFault]:
-    upwards = action.target == "switch"
-    place = action.source if upwards else action.target
-    for rank in _ranks(place, workers, ranks):
+def _on_links(fault: Fault, action: PacketVerb, links: tuple[int, ...]) -> Iterator[PacketFault]:
+    for link in links:
         yield PacketFault(
             verb=cast(plan.PacketVerb, fault.verb),
-            link=uplink(rank) if upwards else downlink(rank),
+            link=link,
             packets=action.packet,
             kind=action.kind,
             chunk=action.chunk,
@@ -91,24 +85,6 @@ def _on_links(fault: Fault, action: PacketVerb, workers: int, ranks: int) -> Ite
         )
 
 
-def _partition(action: Partition, workers: int, ranks: int) -> Iterator[PacketFault]:
-    cut = range(ranks) if action.node == "switch" else _ranks(action.node, workers, ranks)
-    for rank in cut:
-        for link in (uplink(rank), downlink(rank)):
-            yield PacketFault("drop", link, after_ps=action.at, until_ps=action.at + action.lasts)
-
-
-def _ranks(place: Place, workers: int, ranks: int) -> range:
-    """Return the ranks that a place names: all are the workers, a server may be absent."""
-    if place == "all":
-        return range(workers)
-    if place == "server":
-        return range(workers, ranks)
-    return range(int(place), int(place) + 1)
-
-
-def _node(place: Place, workers: int, ranks: int) -> int | None:
-    if place == "switch":
-        return workers
-    named = _ranks(place, workers, ranks)
-    return host_node(named[0], workers) if named else None
+def _partition(action: Partition, links: tuple[int, ...]) -> Iterator[PacketFault]:
+    for link in links:
+        yield PacketFault("drop", link, after_ps=action.at, until_ps=action.at + action.lasts)

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel, Tag, ValidationError
 
 from innet.errors import ConfigurationError
 from innet.scenario.document import dotted
@@ -69,9 +69,21 @@ def explain(error: ValidationError, model: type[BaseModel], origin: Origin) -> S
     """Return the located errors of a failed validation, in the order of the file."""
     problems = []
     for detail in error.errors(include_url=False):
-        path = tuple(_part(part) for part in detail["loc"] if part != "[key]")
-        problems.append(origin.error(path, _message(detail, path, model)))
+        tagged = tuple(_part(part) for part in detail["loc"] if part != "[key]")
+        path = _untagged(tagged, model)
+        if detail["type"] == "union_tag_not_found" and isinstance(detail["input"], Mapping):
+            path = (*path, "kind")
+        problems.append(origin.error(path, _message(detail, tagged, model)))
     return ScenarioError(sorted(problems, key=lambda problem: problem.line or 0))
+
+
+def _untagged(path: KeyPath, model: type[BaseModel]) -> KeyPath:
+    """Return a path without pydantic's tags, which say which of several models was taken."""
+    return tuple(
+        part
+        for place, part in enumerate(path)
+        if part not in _variants(_annotation_at(path[:place], model))
+    )
 
 
 def _part(part: str | int) -> str | int:
@@ -86,6 +98,8 @@ def _message(detail: Mapping[str, Any], path: KeyPath, model: type[BaseModel]) -
         return str(context["problem"])
     if kind == "value_error":
         return str(context["error"])
+    if kind == "union_tag_not_found":
+        return _unknown_kind(detail["input"], path, model)
     if kind == "extra_forbidden":
         return _unknown_key(path, model)
     if kind == "missing":
@@ -97,9 +111,16 @@ def _message(detail: Mapping[str, Any], path: KeyPath, model: type[BaseModel]) -
     return str(detail["msg"])
 
 
+def _unknown_kind(given: object, path: KeyPath, model: type[BaseModel]) -> str:
+    if not isinstance(given, Mapping):
+        return "must be a mapping of keys"
+    kinds = ", ".join(_variants(_annotation_at(path, model)))
+    return f"{shown(given.get('kind'))} is not a {path[-1]}; write one of {kinds}"
+
+
 def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
     parent = _model_at(path[:-1], model)
-    keys = _keys(parent) if parent else []
+    keys = known_keys(parent) if parent else []
     near = difflib.get_close_matches(str(path[-1]), keys, n=1)
     hint = f"did you mean '{near[0]}'? " if near else ""
     return f"unknown key {shown(str(path[-1]))}; {hint}known keys here: {', '.join(keys)}"
@@ -107,7 +128,7 @@ def _unknown_key(path: KeyPath, model: type[BaseModel]) -> str:
 
 def _known_keys(path: KeyPath, model: type[BaseModel]) -> str:
     here = _model_at(path, model)
-    return f": {', '.join(_keys(here))}" if here else ""
+    return f": {', '.join(known_keys(here))}" if here else ""
 
 
 def _description(path: KeyPath, model: type[BaseModel]) -> str:
@@ -117,32 +138,50 @@ def _description(path: KeyPath, model: type[BaseModel]) -> str:
             if info.description:
                 return f"; {info.description}"
             section = _model_in(info.annotation)
-            return f"; a mapping of {', '.join(_keys(section))}" if section else ""
+            return f"; a mapping of {', '.join(known_keys(section))}" if section else ""
     return ""
 
 
-def _keys(model: type[BaseModel]) -> list[str]:
+def known_keys(model: type[BaseModel]) -> list[str]:
+    """Return the keys that a mapping of this model may have."""
     return [info.alias or name for name, info in model.model_fields.items()]
 
 
 def _model_at(path: KeyPath, model: type[BaseModel]) -> type[BaseModel] | None:
     """Return the model that validates the mapping at `path`."""
-    here: type[BaseModel] | None = model
-    inside_collection = False
+    return _model_in(_annotation_at(path, model))
+
+
+def _annotation_at(path: KeyPath, model: type[BaseModel]) -> object:
+    """Return what the value at `path` is declared as, None where nothing is."""
+    here: object = model
     for part in path:
-        if here is None:
-            return None
-        if inside_collection:
-            inside_collection = False
-            continue
-        field = next(
-            (info for name, info in here.model_fields.items() if part in (name, info.alias)), None
-        )
-        if field is None:
-            return None
-        here = _model_in(field.annotation)
-        inside_collection = _is_collection(field.annotation)
+        variants = _variants(here)
+        if part in variants:
+            here = variants[str(part)]
+        elif _is_collection(here):
+            here = get_args(here)[-1 if _is_mapping(here) else 0]
+        else:
+            section = _model_in(here)
+            fields = section.model_fields.items() if section is not None else ()
+            found = (info for name, info in fields if part in (name, info.alias))
+            field = next(found, None)
+            here = None if field is None else field.annotation
     return here
+
+
+def _variants(annotation: object) -> dict[str, type[BaseModel]]:
+    """Return the models of a tagged union by their tags."""
+    return {
+        note.tag: get_args(part)[0]
+        for part in get_args(annotation)
+        for note in getattr(part, "__metadata__", ())
+        if isinstance(note, Tag)
+    }
+
+
+def _is_mapping(annotation: object) -> bool:
+    return getattr(annotation, "__origin__", None) is dict
 
 
 def _is_collection(annotation: object) -> bool:

@@ -19,21 +19,24 @@ from innet.scenario.problems import Origin
 from innet.scenario.quantities import Name, PositiveDuration, whole_number
 from innet.scenario.section import Section
 from innet.scenario.sections import (
-    MAXIMUM_WORKERS,
     Algorithms,
     CollectiveSection,
     HostSection,
     MessageSection,
     PacketSection,
     SwitchSection,
-    TopologySection,
     WorkerSection,
 )
 from innet.scenario.sweep import SWEEP_FIELD, Sweep
+from innet.scenario.topologies import MAXIMUM_WORKERS, TopologySection
+from innet.scenario.training import TrainingSection
 
 
 class Scenario(Section):
-    """A validated scenario. `source` is what it was made from, before any parsing."""
+    """A validated scenario: of one collective, or of a whole training step.
+
+    `source` is what it was made from, before any parsing.
+    """
 
     version: Annotated[int, whole_number(1, 1)] = Field(description="Version of this format: 1.")
     name: Name = Field(description="Name of the run and of its folder.")
@@ -48,7 +51,8 @@ class Scenario(Section):
     packet: PacketSection = PacketSection()
     host: HostSection = HostSection()
     message: MessageSection = MessageSection()
-    collective: CollectiveSection
+    collective_: CollectiveSection | None = Field(default=None, alias="collective")
+    training: TrainingSection | None = None
     algorithms: Algorithms = Field(description="Algorithms to run, in this order.")
     workers: dict[Annotated[int, whole_number(0, MAXIMUM_WORKERS - 1)], WorkerSection] = Field(
         default={}, description="What differs, by worker index from 0."
@@ -60,6 +64,12 @@ class Scenario(Section):
     _source: Mapping[str | int, Any] = PrivateAttr(default={})
     _origin: Origin = PrivateAttr(default=Origin({}))
     _folder: Path = PrivateAttr(default=Path())
+
+    @model_validator(mode="after")
+    def _one_workload(self) -> Self:
+        if (self.collective_ is None) == (self.training is None):
+            raise ValueError("give exactly one of collective and training")
+        return self
 
     @model_validator(mode="after")
     def _consistent(self, info: ValidationInfo) -> Self:
@@ -79,6 +89,12 @@ class Scenario(Section):
         return scenario
 
     @property
+    def collective(self) -> CollectiveSection:
+        """The collective, where the scenario is one of a collective."""
+        assert self.collective_ is not None
+        return self.collective_
+
+    @property
     def source(self) -> Mapping[str | int, Any]:
         """The mapping that the scenario was validated from."""
         return self._source
@@ -96,7 +112,8 @@ class Scenario(Section):
     @property
     def tensor_files(self) -> tuple[Path, ...]:
         """The files of `collective.tensors`, found from the scenario's folder; may be empty."""
-        return tuple(self._folder / path for path in self.collective.tensors or ())
+        files = self.collective_.tensors if self.collective_ is not None else None
+        return tuple(self._folder / path for path in files or ())
 
     def remember(self, origin: Origin, folder: Path) -> None:
         """Note where the values came from; the loader's part of making a scenario."""
@@ -109,6 +126,7 @@ class Scenario(Section):
         return {
             "$schema": "https://json-schema.org/draft/2020-12/schema",
             **cls.model_json_schema(by_alias=True),
+            "oneOf": [{"required": ["collective"]}, {"required": ["training"]}],
         }
 
     def resolved(self) -> dict[str, Any]:

@@ -30,33 +30,10 @@ from innet.scenario.section import Section
 from innet.wire.dtypes import ITEMSIZE
 from innet.wire.headers import MEDIUM_OVERHEAD_BYTES
 
-MAXIMUM_WORKERS = 4096
 MAXIMUM_SLOTS = 2**14
 MAXIMUM_CORES = 16
 PACKET_ELEMENTS = (32, 64, 128, 256)
 ALGORITHMS = ("in_network", *POINT_TO_POINT)
-
-
-class LinkSection(Section):
-    """Every worker's cable to the switch, the same in both directions."""
-
-    rate: Rate = Field(description="Bits a second on the medium.")
-    delay: Duration = Field(default=10**6, description="Propagation delay of one direction.")
-    loss: Loss = Field(default=0.0, description="Chance that a packet is lost, each direction.")
-    queue: OptionalSize = Field(
-        default=None,
-        description="Drop-tail limit of a switch port in medium bytes; null is unlimited.",
-    )
-
-
-class TopologySection(Section):
-    """The network: one switch with a cable to every worker."""
-
-    kind: Annotated[Literal["star"], one_of("a topology", "star")] = "star"
-    workers: Annotated[int, whole_number(1, MAXIMUM_WORKERS)] = Field(
-        description="Number of workers; hardware with a 32-bit bitmap takes up to 32 in network."
-    )
-    link: LinkSection
 
 
 class SwitchSection(Section):

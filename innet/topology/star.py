@@ -12,12 +12,13 @@ from innet.topology.graph import Graph, Link, Node
 
 @dataclass(frozen=True, slots=True)
 class Cable:
-    """Both directions of one host's cable; `queue_bytes` limits the switch's port only."""
+    """Both directions of a cable alike; `queue_bytes` limits the ports of switches only."""
 
     rate_bps: int
     delay_ps: int
     loss: float = 0.0
     queue_bytes: int | None = None
+    link_class: str = "link"
 
 
 def build_star(cables: Sequence[Cable], workers: int, switch_latency_ps: int) -> Graph:

@@ -1,9 +1,7 @@
 """Expressions of a training step: exact arithmetic over numbers, sizes and durations.
 
-A value is an exact fraction and a dimension: plain, bytes (`25 MiB`) or picoseconds (`4 ms`).
-Plain numbers and bytes mix freely, since a size may be written without its unit; a duration mixes
-with neither. `/` is exact, `//` and `%` round down as in Python. Whoever uses a value says whether
-it must be whole: sizes and counts must, durations are rounded half to even to a picosecond.
+Values carry a dimension: plain, bytes (`25 MiB`) or time (`4 ms`). Whoever uses a value says
+whether it must be whole: sizes and counts must, durations are rounded half to even to a picosecond.
 
 There is no way from here to Python: names are looked up in a mapping, functions in a table.
 """
@@ -12,35 +10,29 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal, NamedTuple
+from math import isfinite
 
 from innet.units import DURATION_UNITS, SIZE_UNITS
-
-Dimension = Literal["plain", "bytes", "time"]
+from innet.workload.values import (
+    FUNCTIONS,
+    OPERATIONS,
+    ExpressionError,
+    Value,
+    bounded,
+    told,
+    truth,
+)
 
 MAXIMUM_CHARACTERS = 500
 MAXIMUM_DEPTH = 50
-_MOST_BITS = 256
 _TOKEN = re.compile(
-    r"\s*(?:(?P<number>\d+(?:\.\d+)?)(?:\s*(?!(?:and|or)\b)(?P<unit>[A-Za-z]+))?"
+    r"\s*(?:(?P<number>\d+(?:\.\d+)?(?:[eE][-+]?\d{1,2}(?!\d))?)(?:\s*(?!(?:and|or)\b)(?P<unit>[A-Za-z]+))?"
     r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*)"
     r"|(?P<sign>\*\*|//|<=|>=|==|!=|[-+*/%<>(),]))"
 )
 _BINDING = {"or": 1, "and": 2, "<": 4, "<=": 4, ">": 4, ">=": 4, "==": 4, "!=": 4}
 _BINDING |= {"+": 5, "-": 5, "*": 6, "/": 6, "//": 6, "%": 6, "**": 8}
 _NOT, _UNARY = 3, 7
-
-
-class ExpressionError(ValueError):
-    """What is wrong with an expression, without its place."""
-
-
-class Value(NamedTuple):
-    """An exact number of plain units, bytes or picoseconds."""
-
-    number: Fraction
-    dimension: Dimension = "plain"
-
 
 Names = Mapping[str, Value]
 _Evaluate = Callable[[Names], Value]
@@ -57,14 +49,14 @@ class Expression:
         """Return a count: a whole plain number."""
         value = self.evaluate(names)
         if value.dimension != "plain":
-            raise ExpressionError(f"{what} {self.text!r} is {_told(value)}, not a plain number")
+            raise ExpressionError(f"{what} {self.text!r} is {told(value)}, not a plain number")
         return self._whole(value, what)
 
     def size(self, names: Names) -> int:
         """Return bytes, which must be whole and not negative."""
         value = self.evaluate(names)
         if value.dimension == "time":
-            raise ExpressionError(f"size {self.text!r} is {_told(value)}, not bytes")
+            raise ExpressionError(f"size {self.text!r} is {told(value)}, not bytes")
         size = self._whole(value, "size")
         if size < 0:
             raise ExpressionError(f"size {self.text!r} is negative: {size}")
@@ -75,11 +67,18 @@ class Expression:
         value = self.evaluate(names)
         if value.dimension != "time" and value.number != 0:
             raise ExpressionError(
-                f"time {self.text!r} is {_told(value)}, not a duration; write for example 4 ms"
+                f"time {self.text!r} is {told(value)}, not a duration; write for example 4 ms"
             )
         if value.number < 0:
-            raise ExpressionError(f"time {self.text!r} is negative: {_told(value)}")
+            raise ExpressionError(f"time {self.text!r} is negative: {told(value)}")
         return round(value.number)
+
+    def share(self, names: Names, what: str) -> Fraction:
+        """Return a plain number above 0 and at most 1."""
+        value = self.evaluate(names)
+        if value.dimension != "plain" or not 0 < value.number <= 1:
+            raise ExpressionError(f"{what} {self.text!r} is {told(value)}; it lies in (0, 1]")
+        return value.number
 
     def _whole(self, value: Value, what: str) -> int:
         if value.number.denominator != 1:
@@ -90,11 +89,12 @@ class Expression:
 
 
 def parse_expression(value: object) -> Expression:
-    """Return the expression of a YAML value: a whole number or a text.
+    """Return the expression of a YAML value: a number or a text.
 
     Raises ExpressionError, which is a ValueError, with what is wrong.
     """
-    if isinstance(value, bool) or not isinstance(value, int | str):
+    unfit = isinstance(value, bool) or (isinstance(value, float) and not isfinite(value))
+    if unfit or not isinstance(value, int | float | str):
         raise ExpressionError(f"{value!r} is not an expression; write for example 2*b*s or 25 MiB")
     text = str(value)
     if len(text) > MAXIMUM_CHARACTERS:
@@ -171,7 +171,7 @@ class _Parser:
         if text in ("-", "not"):
             inside = self._climb(_UNARY if text == "-" else _NOT)
             if text == "not":
-                return lambda names: _truth(inside(names).number == 0)
+                return lambda names: truth(inside(names).number == 0)
             return lambda names: inside(names)._replace(number=-inside(names).number)
         if kind == "name" and text not in _BINDING:
             return self._call(text) if self._peek() == "(" else _lookup(text)
@@ -179,7 +179,7 @@ class _Parser:
 
     def _number(self, text: str, unit: str) -> Value:
         if not unit:
-            return Value(Fraction(text))
+            return bounded(Value(Fraction(text)))
         if unit in SIZE_UNITS:
             return Value(Fraction(text) * SIZE_UNITS[unit], "bytes")
         if unit in DURATION_UNITS:
@@ -188,9 +188,9 @@ class _Parser:
         raise self._error(f"unknown unit {unit!r}; write one of {known}")
 
     def _call(self, name: str) -> _Evaluate:
-        if name not in _FUNCTIONS:
-            raise self._error(f"unknown function {name!r}; known are {', '.join(_FUNCTIONS)}")
-        least, most, function = _FUNCTIONS[name]
+        if name not in FUNCTIONS:
+            raise self._error(f"unknown function {name!r}; known are {', '.join(FUNCTIONS)}")
+        least, most, function = FUNCTIONS[name]
         self._expect("(")
         arguments = [self._climb(0)]
         while self._peek() == ",":
@@ -213,121 +213,8 @@ def _lookup(name: str) -> _Evaluate:
 
 def _binary(sign: str, left: _Evaluate, right: _Evaluate) -> _Evaluate:
     if sign == "and":
-        return lambda names: _truth(left(names).number != 0 and right(names).number != 0)
+        return lambda names: truth(left(names).number != 0 and right(names).number != 0)
     if sign == "or":
-        return lambda names: _truth(left(names).number != 0 or right(names).number != 0)
-    operation = _OPERATIONS[sign]
-    return lambda names: _bounded(operation(left(names), right(names)))
-
-
-def _bounded(value: Value) -> Value:
-    number = value.number
-    if max(number.numerator.bit_length(), number.denominator.bit_length()) > _MOST_BITS:
-        raise ExpressionError("a value has become too large")
-    return value
-
-
-def _truth(holds: bool) -> Value:
-    return Value(Fraction(holds))
-
-
-def _told(value: Value) -> str:
-    unit = {"plain": "", "bytes": " B", "time": " ps"}[value.dimension]
-    return f"{value.number}{unit}"
-
-
-def _common(one: Value, other: Value) -> Dimension:
-    """Return the dimension of a sum of two values."""
-    if one.dimension == other.dimension:
-        return one.dimension
-    if "time" in (one.dimension, other.dimension):
-        raise ExpressionError(f"{_told(one)} and {_told(other)} are of different dimensions")
-    return "bytes"
-
-
-def _product(one: Value, other: Value) -> Value:
-    if "plain" not in (one.dimension, other.dimension):
-        raise ExpressionError(f"{_told(one)} times {_told(other)} is no quantity")
-    dimension = other.dimension if one.dimension == "plain" else one.dimension
-    return Value(one.number * other.number, dimension)
-
-
-def _quotient(one: Value, other: Value, floor: bool) -> Value:
-    _refuse_zero(other)
-    if other.dimension not in ("plain", one.dimension):
-        raise ExpressionError(f"{_told(one)} over {_told(other)} is no quantity")
-    dimension: Dimension = one.dimension if other.dimension == "plain" else "plain"
-    exact = one.number / other.number
-    return Value(Fraction(exact.numerator // exact.denominator) if floor else exact, dimension)
-
-
-def _refuse_zero(value: Value) -> None:
-    if value.number == 0:
-        raise ExpressionError("a division by 0")
-
-
-def _remainder(one: Value, other: Value) -> Value:
-    _refuse_zero(other)
-    return Value(one.number % other.number, _common(one, other))
-
-
-def _power(one: Value, other: Value) -> Value:
-    if one.dimension != "plain" or other.dimension != "plain":
-        raise ExpressionError("a power is of plain numbers")
-    if other.number.denominator != 1 or not 0 <= other.number <= _MOST_BITS:
-        raise ExpressionError(f"an exponent is a whole number from 0 to {_MOST_BITS}")
-    return Value(Fraction(_bounded(one).number ** other.number.numerator))
-
-
-def _compared(holds: Callable[[Fraction, Fraction], bool]) -> Callable[[Value, Value], Value]:
-    def compare(one: Value, other: Value) -> Value:
-        _common(one, other)
-        return _truth(holds(one.number, other.number))
-
-    return compare
-
-
-_OPERATIONS: Mapping[str, Callable[[Value, Value], Value]] = {
-    "+": lambda one, other: Value(one.number + other.number, _common(one, other)),
-    "-": lambda one, other: Value(one.number - other.number, _common(one, other)),
-    "*": _product,
-    "/": lambda one, other: _quotient(one, other, floor=False),
-    "//": lambda one, other: _quotient(one, other, floor=True),
-    "%": _remainder,
-    "**": _power,
-    "<": _compared(lambda one, other: one < other),
-    "<=": _compared(lambda one, other: one <= other),
-    ">": _compared(lambda one, other: one > other),
-    ">=": _compared(lambda one, other: one >= other),
-    "==": _compared(lambda one, other: one == other),
-    "!=": _compared(lambda one, other: one != other),
-}
-
-
-def _extreme(pick: Callable[[list[Fraction]], Fraction]) -> Callable[..., Value]:
-    def of(first: Value, *others: Value) -> Value:
-        dimension = first.dimension
-        for other in others:
-            dimension = _common(Value(first.number, dimension), other)
-        return Value(pick([first.number, *(other.number for other in others)]), dimension)
-
-    return of
-
-
-def _ceil(value: Value) -> Value:
-    return value._replace(number=Fraction(-(-value.number.numerator // value.number.denominator)))
-
-
-def _log2(value: Value) -> Value:
-    """Return how many doublings of 1 reach the value, rounded up."""
-    if value.dimension != "plain" or value.number < 1:
-        raise ExpressionError(f"log2 takes a plain number from 1, not {_told(value)}")
-    return Value(Fraction((_ceil(value).number.numerator - 1).bit_length()))
-
-
-_FUNCTIONS: Mapping[str, tuple[int, int, Callable[..., Value]]] = {
-    "min": (1, 20, _extreme(min)),
-    "max": (1, 20, _extreme(max)),
-    "ceil": (1, 1, _ceil),
-    "log2": (1, 1, _log2),
-}
+        return lambda names: truth(left(names).number != 0 or right(names).number != 0)
+    operation = OPERATIONS[sign]
+    return lambda names: bounded(operation(left(names), right(names)))

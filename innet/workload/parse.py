@@ -1,9 +1,11 @@
 """From the plain lists and mappings of a YAML file to the statements of a training step.
 
 A statement is the name of a block, or a mapping with one verb or control key:
-`compute: TIME`, `all_reduce: {size, over, op, bucket, async}` and the other collectives (root for
-broadcast and reduce), `send: {to, size, async}`, `recv: {from, size, async}`, `wait: NAME`,
-`{repeat: COUNT, do}`, `{each: layer, do}`, `{each: layer reversed, do}`, `{when: CONDITION, do}`.
+`compute: TIME`, `all_reduce: {size, over, dtype, density, lane, bucket, async}` and the other
+collectives (op and quorum where something is summed, root for broadcast, reduce and gather),
+`barrier: {over, async}`, `send: {to, size, async}`, `recv: {from, size, async}`, `wait: NAME`,
+`{repeat: COUNT, slack, do}`, `{each: layer, do}`, `{each: layer reversed, do}`,
+`{when: CONDITION, do}`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,14 +13,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from innet.errors import ConfigurationError
-from innet.workload.expression import Expression, ExpressionError, parse_expression
+from innet.workload.expression import Expression, parse_expression
 from innet.workload.statements import (
     COLLECTIVES,
+    ELEMENT_TYPES,
     REDUCTIONS,
     Block,
     Collective,
     CollectiveKind,
     Compute,
+    Definition,
     Each,
     Place,
     Repeat,
@@ -28,14 +32,23 @@ from innet.workload.statements import (
     Wait,
     When,
 )
+from innet.workload.values import ExpressionError
 
 Path = tuple[str | int, ...]
 Locate = Callable[[Path], Place]
 
-_CONTROLS = ("repeat", "each", "when")
-VERBS = ("compute", *COLLECTIVES, "send", "recv", "wait")
-_ROOTED = ("broadcast", "reduce")
+_CONTROLS = {"repeat": ("repeat", "do", "slack"), "each": ("each", "do"), "when": ("when", "do")}
+VERBS = ("compute", *COLLECTIVES, "barrier", "send", "recv", "wait")
+_ROOTED = ("broadcast", "reduce", "gather")
+STATEMENT_KEYS = (*VERBS, *dict.fromkeys(key for keys in _CONTROLS.values() for key in keys))
 _SUMMED = ("all_reduce", "reduce_scatter", "reduce")
+# What every collective takes, what some take, and what is written as an expression.
+_COMMON = ("bucket", "dtype", "density", "lane")
+_VALUES = ("root", "bucket", "density", "quorum")
+# torch.distributed's barrier over NCCL sums one element too.
+_BARRIER_BYTES = 4
+# The names that a step has without `let`, beside its axes and their lengths.
+_GIVEN = ("rank", "ranks", "i", "n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,17 @@ def parse_step(
     whole = Step(parser.statements(step, ("step",)), parsed)
     _refuse_cycles(whole)
     return whole
+
+
+def parse_let(
+    let: Mapping[str, object], axes: Sequence[str], locate: Locate
+) -> dict[str, Definition]:
+    """Return the names that a step defines, in order; each may use those before it.
+
+    Raises ConfigurationError with file, line and key ("let", name), and what would be right.
+    """
+    parser = _Parser(axes, {}, locate)
+    return {name: parser.definition(name, value) for name, value in let.items()}
 
 
 class _Parser:
@@ -88,8 +112,7 @@ class _Parser:
         if len(heads) != 1:
             raise self._error(path, f"must have exactly one of {_known()}")
         head = heads[0]
-        allowed = (head, "do") if head in _CONTROLS else (head,)
-        self._only(value, allowed, path)
+        self._only(value, _CONTROLS.get(head, (head,)), path)
         if head in _CONTROLS:
             return self._control(head, value, path, place)
         return self._verb(head, value[head], (*path, head), place)
@@ -101,6 +124,16 @@ class _Parser:
                     (*path, key), f"unknown key {key!r}; known here are {', '.join(allowed)}"
                 )
 
+    def definition(self, name: object, value: object) -> Definition:
+        path = ("let", str(name))
+        if not isinstance(name, str) or not name.isidentifier():
+            raise self._error(path, f"{name!r} is not a name")
+        given = (*self._axes, *(f"{axis}_n" for axis in self._axes), *_GIVEN)
+        if name in given:
+            told = f"{name} has a meaning already, as have {', '.join(given)}"
+            raise self._error(path, told)
+        return Definition(self._expression(value, path), self._locate(path))
+
     def _control(
         self, head: str, value: Mapping[str, Any], path: Path, place: Place
     ) -> Repeat | Each | When:
@@ -110,8 +143,12 @@ class _Parser:
                 raise self._error((*path, head), "write layer, or layer reversed")
             return Each(value[head] == "layer reversed", do, place)
         expression = self._expression(value[head], (*path, head))
-        kind = Repeat if head == "repeat" else When
-        return kind(expression, do, place)
+        if head == "when":
+            return When(expression, do, place)
+        return Repeat(expression, do, place, self._given(value, "slack", path))
+
+    def _given(self, value: Mapping[str, Any], key: str, path: Path) -> Expression | None:
+        return self._expression(value[key], (*path, key)) if key in value else None
 
     def _expression(self, value: object, path: Path) -> Expression:
         try:
@@ -128,6 +165,8 @@ class _Parser:
             raise self._error(path, "must be a mapping of options, for example {size: 25 MiB}")
         if verb in ("send", "recv"):
             return self._transfer(verb, value, path, place)
+        if verb == "barrier":
+            return self._barrier(value, path, place)
         kind = next(kind for kind in COLLECTIVES if kind == verb)
         return self._collective(kind, value, path, place)
 
@@ -168,26 +207,30 @@ class _Parser:
         path: Path,
         place: Place,
     ) -> Collective:
-        extras = ["bucket"]
+        extras = [*_COMMON]
         extras += ["root"] if kind in _ROOTED else []
-        extras += ["op"] if kind in _SUMMED else []
+        extras += ["op", "quorum"] if kind in _SUMMED else []
         handle = self._options(value, ("size", "over"), extras, path)
-        if "op" in value and value["op"] not in REDUCTIONS:
-            raise self._error((*path, "op"), f"write one of {', '.join(REDUCTIONS)}")
-        given = {
-            key: self._expression(value[key], (*path, key)) if key in value else None
-            for key in ("root", "bucket")
-        }
+        for key, known in (("op", REDUCTIONS), ("dtype", ELEMENT_TYPES)):
+            if key in value and value[key] not in known:
+                raise self._error((*path, key), f"write one of {', '.join(known)}")
         return Collective(
             kind,
             self._expression(value["size"], (*path, "size")),
             self._over(value["over"], (*path, "over")),
             place,
-            value.get("op", "sum"),
-            given["root"],
-            given["bucket"],
-            handle,
+            op=value.get("op", "sum"),
+            handle=handle,
+            dtype=value.get("dtype"),
+            lane=self._handle(value["lane"], (*path, "lane")) if "lane" in value else None,
+            **{key: self._given(value, key, path) for key in _VALUES},
         )
+
+    def _barrier(self, value: Mapping[str, Any], path: Path, place: Place) -> Collective:
+        handle = self._options(value, ("over",), (), path)
+        over = self._over(value["over"], (*path, "over"))
+        size = parse_expression(_BARRIER_BYTES)
+        return Collective("all_reduce", size, over, place, handle=handle, dtype="int32")
 
     def _over(self, value: object, path: Path) -> tuple[str, ...]:
         names = [name.strip() for name in value.split(",")] if isinstance(value, str) else []

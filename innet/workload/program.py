@@ -9,21 +9,21 @@ the mesh is no operation.
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
+from itertools import count
 
 from innet.errors import ConfigurationError
+from innet.workload.actions import Action, Await, Call, Exchange, TimedLayer, Work
 from innet.workload.buckets import FIRST_BUCKET_BYTES
-from innet.workload.expression import Expression, ExpressionError, Names, Value
+from innet.workload.expression import Expression, Names
 from innet.workload.mesh import Mesh
 from innet.workload.parse import Step
+from innet.workload.slack import with_slack
 from innet.workload.statements import (
     Block,
     Collective,
-    CollectiveKind,
     Compute,
+    Definition,
     Each,
-    Place,
-    Reduction,
     Repeat,
     Statement,
     Statements,
@@ -31,59 +31,7 @@ from innet.workload.statements import (
     Wait,
     When,
 )
-
-
-@dataclass(frozen=True, slots=True)
-class TimedLayer:
-    """A layer as a rank sees it: times in ps, and the bytes of each gradient in its order."""
-
-    name: str
-    forward_ps: int
-    backward_ps: int
-    gradients: tuple[int, ...]
-    parameters: int
-
-
-class Work(NamedTuple):
-    """Compute for a time."""
-
-    duration_ps: int
-    place: Place
-
-
-class Call(NamedTuple):
-    """Enter a collective of `group`, which holds ranks; `root` is a place in it."""
-
-    kind: CollectiveKind
-    axes: tuple[str, ...]
-    group: tuple[int, ...]
-    size: int
-    op: Reduction
-    root: int
-    handle: str | None
-    place: Place
-
-
-class Exchange(NamedTuple):
-    """Send to `target` or receive from `source`; one of them is the rank itself."""
-
-    sends: bool
-    axes: tuple[str, ...]
-    source: int
-    target: int
-    size: int
-    handle: str | None
-    place: Place
-
-
-class Await(NamedTuple):
-    """Wait for all that was begun under a handle."""
-
-    handle: str
-    place: Place
-
-
-Action = Work | Call | Exchange | Await
+from innet.workload.values import ExpressionError, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +40,7 @@ class Workload:
 
     mesh: Mesh
     step: Step
-    let: Mapping[str, Expression]
+    let: Mapping[str, Definition]
     layers: tuple[TimedLayer, ...] = ()
 
     def program(self, rank: int) -> Iterator[Action]:
@@ -125,18 +73,22 @@ class _Program:
     def __init__(self, workload: Workload, rank: int) -> None:
         self._workload, self._mesh, self._rank = workload, workload.mesh, rank
         self._own = self._mesh.coordinates(rank)
-        self._buckets: dict[tuple[str, tuple[str, ...], str | None], _Bucket] = {}
+        self._buckets: dict[tuple[object, ...], _Bucket] = {}
+        self._groups: dict[tuple[str, ...], tuple[int, ...]] = {}
+        self._loops = count(1)
         self._names = self._first_names()
 
     def _first_names(self) -> dict[str, Value]:
         names = {axis: _plain(place) for axis, place in self._own.items()}
         names |= {f"{axis}_n": _plain(length) for axis, length in self._mesh.axes.items()}
         names |= {"rank": _plain(self._rank), "ranks": _plain(self._mesh.ranks)}
-        for name, expression in self._workload.let.items():
+        for name, definition in self._workload.let.items():
             try:
-                names[name] = expression.evaluate(names)
+                names[name] = definition.value.evaluate(names)
             except ExpressionError as error:
-                raise ConfigurationError(f"rank {self._rank}: let {name}: {error}") from None
+                file, line = definition.place
+                told = f"rank {self._rank}: let {name}: {error}"
+                raise ConfigurationError(told, file=file, line=line) from None
         return names
 
     def actions(self) -> Iterator[Action]:
@@ -173,8 +125,7 @@ class _Program:
     def _control(self, statement: Repeat | Each | When | Block, names: Names) -> Iterator[Action]:
         match statement:
             case Repeat():
-                for turn in range(self._count(statement, names)):
-                    yield from self._list(statement.do, {**names, "i": _plain(turn)})
+                yield from self._repeat(statement, names)
             case Each():
                 yield from self._each(statement, names)
             case When():
@@ -183,11 +134,17 @@ class _Program:
             case Block():
                 yield from self._list(self._workload.step.blocks[statement.name], names)
 
-    def _count(self, statement: Repeat, names: Names) -> int:
-        count = statement.count.whole(names, "count")
-        if count < 0:
-            raise ExpressionError(f"count {statement.count.text!r} is negative: {count}")
-        return count
+    def _repeat(self, statement: Repeat, names: Names) -> Iterator[Action]:
+        turns = (
+            self._list(statement.do, {**names, "i": _plain(turn)})
+            for turn in range(_count(statement.count, names, "count"))
+        )
+        slack = 0 if statement.slack is None else _count(statement.slack, names, "slack")
+        if slack:
+            yield from with_slack(turns, slack, f"loop {next(self._loops)} turn")
+        else:
+            for turn in turns:
+                yield from turn
 
     def _each(self, statement: Each, names: Names) -> Iterator[Action]:
         layers = self._workload.layers
@@ -200,28 +157,37 @@ class _Program:
         yield from self._flush(None)
 
     def _collective(self, statement: Collective, names: Names) -> Iterator[Call]:
-        group = self._mesh.group(self._rank, statement.over)
+        group = self._group(statement.over)
         names = {**names, "n": _plain(len(group))}
-        root = 0 if statement.root is None else statement.root.whole(names, "root")
-        if not 0 <= root < len(group):
-            raise ExpressionError(f"root {root} is outside the group of {len(group)}")
         call = Call(
             statement.kind,
             statement.over,
             group,
             statement.size.size(names),
             statement.op,
-            root,
+            _root(statement, names, len(group)),
             statement.handle,
             statement.place,
+            statement.dtype,
+            None if statement.density is None else statement.density.share(names, "density"),
+            _quorum(statement, names, len(group)),
+            statement.lane,
         )
         if statement.bucket is None:
             yield call
             return
         limit = statement.bucket.size(names)
-        bucket = self._buckets.setdefault((call.kind, call.axes, call.handle), _Bucket(call))
+        bucket = self._buckets.setdefault(
+            (call.handle, call.lane, call.axes, call.terms), _Bucket(call)
+        )
         for part in self._parts(statement, names, call.size):
             yield from bucket.add(call._replace(size=part), limit)
+
+    def _group(self, over: tuple[str, ...]) -> tuple[int, ...]:
+        """Return the rank's group along some axes, worked out once."""
+        if over not in self._groups:
+            self._groups[over] = self._mesh.group(self._rank, over)
+        return self._groups[over]
 
     def _parts(self, statement: Collective, names: Names, size: int) -> tuple[int, ...]:
         """Return a layer's gradients one by one, as buckets take tensors whole."""
@@ -232,7 +198,7 @@ class _Program:
 
     def _flush(self, handle: str | None) -> Iterator[Call]:
         """Issue what waits in buckets, of one handle or of all."""
-        for key in [key for key in self._buckets if handle in (None, key[2])]:
+        for key in [key for key in self._buckets if handle in (None, key[0])]:
             yield from self._buckets.pop(key).flush()
 
     def _transfer(self, statement: Transfer, names: Names) -> Iterator[Exchange]:
@@ -248,6 +214,30 @@ class _Program:
         yield Exchange(
             statement.sends, axes, source, target, size, statement.handle, statement.place
         )
+
+
+def _count(expression: Expression, names: Names, what: str) -> int:
+    found = expression.whole(names, what)
+    if found < 0:
+        raise ExpressionError(f"{what} {expression.text!r} is negative: {found}")
+    return found
+
+
+def _root(statement: Collective, names: Names, members: int) -> int:
+    root = 0 if statement.root is None else statement.root.whole(names, "root")
+    if not 0 <= root < members:
+        raise ExpressionError(f"root {root} is outside the group of {members}")
+    return root
+
+
+def _quorum(statement: Collective, names: Names, members: int) -> int | None:
+    """Return how many members are enough, None where it takes all of them."""
+    if statement.quorum is None:
+        return None
+    quorum = statement.quorum.whole(names, "quorum")
+    if not 1 <= quorum <= members:
+        raise ExpressionError(f"quorum {quorum} lies outside 1 to {members}, the group's members")
+    return None if quorum == members else quorum
 
 
 def _plain(number: int) -> Value:

@@ -17,7 +17,7 @@ from statistics import median
 from innet_star import build
 
 from innet.engine.recurrence.run import run_recurrence
-from innet.engine.reference.aggregation import AggregationRun
+from innet.engine.reference.run import run_reference
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
 
@@ -46,7 +46,7 @@ def every_round(plan: Plan) -> Trace:
 
 def compare(name: str, plan: Plan, repetitions: int) -> bool:
     """Print one case; return whether the recurrence is right and as fast as demanded."""
-    slow, expected = seconds(lambda plan: AggregationRun(plan, None).run(None), plan, repetitions)
+    slow, expected = seconds(run_reference, plan, repetitions)
     print(f"{name}: {expected.hops} hops, ends at {finish(expected)} ps")
     print(f"  reference                 {expected.hops / slow / 1e6:10.3f} Mhops/s")
     right, ratio = True, 0.0

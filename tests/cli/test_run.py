@@ -22,16 +22,16 @@ def files_of(folder):
 
 def failing(monkeypatch, algorithm, error):
     """Make the engine raise `error` when it runs `algorithm`."""
-    from innet.campaign import campaign
+    from innet.campaign import runs
 
-    simulate = campaign.simulate
+    simulate = runs.simulate
 
     def simulate_or_fail(plan, *rest):
         if plan.algorithm == algorithm:
             raise error
         return simulate(plan, *rest)
 
-    monkeypatch.setattr(campaign, "simulate", simulate_or_fail)
+    monkeypatch.setattr(runs, "simulate", simulate_or_fail)
 
 
 def test_a_run_prints_a_table_and_leaves_a_run_directory(innet, scenario, tmp_path):
@@ -109,15 +109,15 @@ def test_the_engine_that_ran_is_told(innet, scenario):
 
 
 def test_points_that_are_the_same_are_run_once(innet, scenario, monkeypatch):
-    from innet.campaign import campaign
+    from innet.campaign import runs
 
-    simulate, sizes = campaign.simulate, []
+    simulate, sizes = runs.simulate, []
 
     def counted(plan, *rest):
         sizes.append(plan.elements)
         return simulate(plan, *rest)
 
-    monkeypatch.setattr(campaign, "simulate", counted)
+    monkeypatch.setattr(runs, "simulate", counted)
     sweep = "sweep.collective.size=[4 KiB, 8 KiB, 4 KiB, 4096 B]"
     out = innet("run", scenario, "--json", "--no-plots", "--set", sweep)[1]
     assert sizes == [1024] * 2 + [2048] * 2
@@ -143,9 +143,9 @@ def test_an_unwritable_directory_is_told_before_any_work(innet, scenario, tmp_pa
 
 
 def test_a_wrong_sum_is_an_error_that_names_the_element(innet, scenario, monkeypatch):
-    from innet.campaign import campaign
+    from innet.campaign import runs
 
-    simulate = campaign.simulate
+    simulate = runs.simulate
 
     def simulate_wrongly(plan, *rest):
         trace = simulate(plan, *rest)
@@ -153,7 +153,7 @@ def test_a_wrong_sum_is_an_error_that_names_the_element(innet, scenario, monkeyp
             trace.results[2][17] += 1
         return trace
 
-    monkeypatch.setattr(campaign, "simulate", simulate_wrongly)
+    monkeypatch.setattr(runs, "simulate", simulate_wrongly)
     code, out, err = innet("run", scenario, "--json", "--no-plots")
     assert code == 1
     assert [run["wrong"] for run in json.loads(out)["points"][0]["runs"]] == [0, 1]

@@ -302,7 +302,7 @@ def test_go_back_n_goes_on_after_an_acknowledgement_of_what_it_has_gone_back_to(
 def test_a_receiver_keeps_what_is_new_and_within_its_window(number, in_order_only, kept):
     """It expects 5, has 8 already, and its window of 4 ends before 9."""
     received, expected = [1, 0, 0, 0], [5]
-    assert stream_data(received, expected, 0, 4, number, in_order_only) == kept
+    assert stream_data(received, expected, 0, 4, 4, number, in_order_only) == kept
     assert expected == [6 if kept and number == 5 else 5]
 
 
@@ -311,5 +311,5 @@ def test_a_packet_that_is_acknowledged_while_it_waits_to_be_sent_again_is_not():
     repeated, highest = [0, 1, 1, 0], [5]
     assert stream_ack_selective(state, base, following, lost, repeated, 0, 4, 1)
     assert (base, lost) == ([2], [1])
-    assert stream_next(state, base, following, highest, lost, [5], 0, 4) == 2
-    assert stream_next(state, base, following, highest, lost, [5], 0, 4) == NOTHING
+    assert stream_next(state, base, following, highest, lost, [5], 0, 4, 4) == 2
+    assert stream_next(state, base, following, highest, lost, [5], 0, 4, 4) == NOTHING

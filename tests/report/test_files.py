@@ -11,6 +11,7 @@ from innet.files import write_whole
 from innet.report.files import prepare_folder, write_run
 
 ROWS = [{"rank": 0, "node": "worker0"}, {"rank": 1, "node": "a, b"}]
+TABLES = {"workers": ROWS, "links": []}
 
 
 def names(folder):
@@ -18,7 +19,7 @@ def names(folder):
 
 
 def test_a_run_directory_has_its_four_files_and_nothing_else(tmp_path):
-    write_run(tmp_path, {"version": 1}, single_point(run_summary()), ROWS, [])
+    write_run(tmp_path, {"version": 1}, single_point(run_summary()).as_stored(), TABLES)
     assert names(tmp_path) == ["links.csv", "manifest.json", "summary.json", "workers.csv"]
     assert (tmp_path / "workers.csv").read_text() == 'rank,node\n0,worker0\n1,"a, b"\n'
     assert (tmp_path / "links.csv").read_text() == ""

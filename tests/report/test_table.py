@@ -60,7 +60,7 @@ def test_timing_only_is_said_in_the_column_and_below():
 
 def test_notes_tell_what_the_figures_rest_on():
     notes = "\n".join(text_of(single_point(run_summary(), run_summary("ring"))))
-    assert "stores and forwards whole packets" in notes
+    assert "store and forward whole packets" in notes
     assert "block floating point" in notes
     assert "acknowledgements take no bandwidth" in notes
     assert "equivalent" in notes

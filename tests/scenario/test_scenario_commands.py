@@ -56,7 +56,9 @@ def test_new_never_overwrites_without_force(tmp_path: Path):
 
 
 def test_new_refuses_unknown_templates_and_folders(tmp_path: Path):
-    with pytest.raises(ConfigurationError, match="one of faults, quickstart, sweep, tensors"):
+    with pytest.raises(
+        ConfigurationError, match="one of faults, quickstart, racks, sweep, tensors"
+    ):
         new(tmp_path / "s.yaml", "none")
     with pytest.raises(ConfigurationError, match="is a folder"):
         new(tmp_path)

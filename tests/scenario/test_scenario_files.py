@@ -176,7 +176,7 @@ BAD_VALUES = [
     ("seed: .nan", "s.yaml:6: seed: nan is not a whole number"),
     ("limit: 0 s", "s.yaml:6: limit: '0 s': this duration must be above 0"),
     ("topolgy: {}", "s.yaml:6: topolgy: unknown key 'topolgy'; did you mean 'topology'?"),
-    ("workers: {4: {}}", "s.yaml:6: workers.4: there is no worker 4; topology.workers is 4"),
+    ("workers: {4: {}}", "s.yaml:6: workers.4: there is no worker 4; there are 4: 0 to 3"),
     ("workers: {-1: {}}", "s.yaml:6: workers.-1: -1 is not a whole number from 0"),
     ("workers: {first: {}}", "s.yaml:6: workers.first: 'first' is not a whole number from 0"),
     ("workers:\n  1: {}\n  1: {}", "s.yaml:8: workers.1: duplicate key, first given in line 7"),

@@ -5,9 +5,13 @@ import gzip
 import pytest
 
 from innet.errors import ConfigurationError
+from innet.scenario.document import read_document
+from innet.scenario.imports import scenario_text
+from innet.workload.actions import Call, Exchange
 from innet.workload.importers.chakra import read_trace
 from innet.workload.importers.chakra_step import import_chakra
 from innet.workload.importers.protobuf import signed, zigzag
+from tests.workload.made_steps import programs
 
 COMPUTE, SEND, RECEIVE, COLLECTIVE = 4, 5, 6, 7
 ALL_REDUCE, ALL_GATHER, GATHER, BARRIER = 0, 2, 3, 9
@@ -72,14 +76,14 @@ def test_a_trace_becomes_work_with_communication_beside_it(write):
         (8, COLLECTIVE, [7], 9, device(comm_type=ALL_GATHER, comm_size=100)),
     )
     imported = import_chakra([path], 4)
-    assert imported.mesh == {"rank": 4}
+    assert imported.mesh == {"world": 4}
     assert list(imported.step) == [
         {"compute": "15 us"},
-        {"all_reduce": {"size": 4000, "over": "rank", "async": "n000004"}},
+        {"all_reduce": {"size": 4000, "over": "world", "async": "n000004"}},
         {"compute": "7 us"},
         {"wait": "n000004"},
         {"compute": "2 us"},
-        {"all_gather": {"size": 400, "over": "rank", "async": "n000008"}},
+        {"all_gather": {"size": 400, "over": "world", "async": "n000008"}},
         {"wait": "n000008"},
     ]
     assert imported.notes == (
@@ -113,7 +117,7 @@ def test_forward_references_circles_and_missing_nodes_are_put_in_order(write):
     imported = import_chakra([path], 2)
     assert list(imported.step)[:2] == [
         {"compute": "3 us"},
-        {"all_reduce": {"size": 8, "over": "rank", "async": "n000005"}},
+        {"all_reduce": {"size": 8, "over": "world", "async": "n000005"}},
     ]
     assert "left out: 1 dependency on nodes that are not in the trace" in imported.notes
     assert "left out: 1 dependency in circles" in imported.notes
@@ -154,8 +158,39 @@ def test_a_trace_for_every_rank_gives_each_its_own_program(write):
     )
     step = import_chakra([sender, receiver], None).step
     assert [entry["when"] for entry in step] == ["rank == 0", "rank == 1"]
-    assert step[0]["do"][0] == {"send": {"to": {"rank": 1}, "size": 64, "async": "n000001"}}
-    assert step[1]["do"][0] == {"recv": {"from": {"rank": 0}, "size": 64, "async": "n000001"}}
+    assert step[0]["do"][0] == {"send": {"to": {"world": 1}, "size": 64, "async": "n000001"}}
+    assert step[1]["do"][0] == {"recv": {"from": {"world": 0}, "size": 64, "async": "n000001"}}
+
+
+def test_traces_that_do_the_same_are_one_program(write):
+    node = (1, COLLECTIVE, [], 5, device(comm_type=ALL_REDUCE, comm_size=8))
+    imported = import_chakra([write(node, name="a.0.et"), write(node, name="a.1.et")], None)
+    assert [next(iter(entry)) for entry in imported.step] == ["all_reduce", "wait"]
+
+
+def test_a_written_step_reads_as_the_same_step(write):
+    first = write(
+        (1, COMPUTE, [], 10, device()),
+        (2, COLLECTIVE, [1], 5, device(comm_type=BARRIER)),
+        (3, SEND, [2], 3, device(comm_size=64, comm_dst=1)),
+        (4, COLLECTIVE, [3], 5, device(comm_type=ALL_GATHER, comm_size=100)),
+        name="a.0.et",
+    )
+    second = write(
+        (1, COLLECTIVE, [], 5, device(comm_type=BARRIER)),
+        (2, RECEIVE, [1], 3, device(comm_size=64, comm_src=0)),
+        (3, COLLECTIVE, [2], 5, device(comm_type=ALL_GATHER, comm_size=100)),
+        name="a.1.et",
+    )
+    imported = import_chakra([first, second], None)
+    text = scenario_text(imported, [first, second], "chakra", "a")
+    written = read_document(text, "a.yaml").value["training"]
+    assert programs(written["mesh"], written["step"]) == programs(imported.mesh, imported.step)
+    sizes = [
+        [action.size for action in program if isinstance(action, Call | Exchange)]
+        for program in programs(imported.mesh, imported.step)
+    ]
+    assert sizes == [[4, 64, 200], [4, 64, 200]]
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Steps from plain data to the actions of a rank, and the errors on the way."""
 
+from fractions import Fraction
+
 import pytest
 
 from innet.errors import ConfigurationError
-from innet.workload.expression import parse_expression
+from innet.workload.actions import Await, Call, Exchange, TimedLayer, Work
 from innet.workload.mesh import Mesh
-from innet.workload.parse import parse_step
-from innet.workload.program import Await, Call, Exchange, TimedLayer, Work, Workload
+from innet.workload.parse import parse_let, parse_step
+from innet.workload.program import Workload
 from innet.workload.statements import Place
 
 MESH = {"pp": 2, "dp": 3, "tp": 4}
@@ -20,7 +22,7 @@ def locate(path):
 
 def program(step, rank=0, blocks=None, let=None, layers=()):
     parsed = parse_step(step, blocks or {}, tuple(MESH), locate)
-    names = {name: parse_expression(value) for name, value in (let or {}).items()}
+    names = parse_let(let or {}, tuple(MESH), locate)
     return list(Workload(Mesh(MESH), parsed, names, tuple(layers)).program(rank))
 
 
@@ -67,6 +69,82 @@ def test_a_collective_knows_its_group_and_its_options():
     assert call == Call("reduce", ("pp", "tp"), group, 64, "min", 7, "g", Place("s.yaml", 10))
 
 
+def test_a_sparse_collective_and_one_with_a_quorum_say_so():
+    options = {"dtype": "float16", "density": 0.05, "quorum": "n-1"}
+    step = [{"all_reduce": {"size": "4 KB", "over": "tp", **options}}]
+    (call,) = program(step)
+    assert (call.dtype, call.density, call.quorum) == ("float16", Fraction(1, 20), 3)
+    step[0]["all_reduce"]["quorum"] = "n"
+    assert program(step)[0].quorum is None
+
+
+def test_a_gather_has_a_root_and_a_barrier_is_a_sum_of_one_element():
+    step = [
+        {"gather": {"size": 64, "over": "dp", "root": 2}},
+        {"barrier": {"over": "tp", "async": "b"}},
+    ]
+    gather, barrier = program(step)
+    assert (gather.kind, gather.root) == ("gather", 2)
+    assert barrier == Call(
+        "all_reduce", ("tp",), (0, 1, 2, 3), 4, "sum", 0, "b", Place("s.yaml", 11), "int32"
+    )
+
+
+def waits(actions):
+    """The sizes of calls, and for each wait the size of the call that it waits for."""
+    sizes = {action.handle: action.size for action in actions if isinstance(action, Call)}
+    return [
+        ("wait", sizes[action.handle]) if isinstance(action, Await) else action.size
+        for action in actions
+        if not isinstance(action, Work)
+    ]
+
+
+def summed(size, **options):
+    return {"all_reduce": {"size": size, "over": "dp", **options}}
+
+
+def test_with_slack_a_turn_waits_for_the_same_operation_of_some_turns_before():
+    body = [summed("10*i+1"), {"compute": "1 ns"}, summed("10*i+2")]
+    found = program([{"repeat": 4, "slack": 2, "do": body}])
+    assert waits(found) == [
+        *(1, 2, 11, 12),
+        *(21, ("wait", 1), 22, ("wait", 2)),
+        *(31, ("wait", 11), 32, ("wait", 12)),
+        *(("wait", 21), ("wait", 22), ("wait", 31), ("wait", 32)),
+    ]
+
+
+def test_slack_leaves_handles_alone_and_0_is_none():
+    body = [summed("i+1"), summed(9, **{"async": "g"}), {"wait": "g"}]
+    plain = program([{"repeat": 2, "do": body}])
+    assert program([{"repeat": 2, "slack": "tp", "do": body}]) == plain
+    found = program([{"repeat": 2, "slack": 1, "do": body}])
+    assert waits(found) == [1, 9, ("wait", 9), 2, ("wait", 1), 9, ("wait", 9), ("wait", 2)]
+
+
+def test_turns_with_fewer_operations_wait_at_their_end_and_loops_have_slack_of_their_own():
+    inner = {"repeat": 2, "slack": 1, "do": [summed("100*i+50")]}
+    body = [{"when": "i < 2", "do": [summed("i+1")]}, {"when": "i == 1", "do": [inner]}]
+    found = program([{"repeat": 3, "slack": 1, "do": body}])
+    assert waits(found) == [
+        *(1, 2, ("wait", 1)),
+        *(50, 150, ("wait", 50), ("wait", 150)),
+        ("wait", 2),
+    ]
+
+
+def test_buckets_of_different_options_are_apart():
+    step = [
+        summed(600000, bucket="1 MB", **{"async": "g"}),
+        summed(600000, bucket="1 MB", dtype="float16", **{"async": "g"}),
+        summed(600000, bucket="1 MB", **{"async": "g"}),
+        {"wait": "g"},
+    ]
+    found = [(call.size, call.dtype) for call in program(step)[:-1]]
+    assert found == [(1200000, None), (600000, "float16")]
+
+
 def test_a_neighbour_outside_the_mesh_is_no_operation():
     step = [
         {"recv": {"from": {"pp": "pp-1"}, "size": 8}},
@@ -105,7 +183,11 @@ def test_tensors_stay_whole_in_buckets_and_the_rest_goes_at_the_end():
         ([{"compute": 1, "wait": "g"}], "must have exactly one of"),
         ([{"each": "row", "do": []}], "step.0.each: write layer, or layer reversed"),
         ([{"repeat": 2}], "step.0.do: must be a list of statements"),
-        ([{"repeat": 2, "do": [], "slak": 1}], "unknown key 'slak'; known here are repeat, do"),
+        (
+            [{"repeat": 2, "do": [], "slak": 1}],
+            "unknown key 'slak'; known here are repeat, do, slack",
+        ),
+        ([{"when": 1, "do": [], "slack": 1}], "unknown key 'slack'; known here are when, do"),
         ([{"repeat": "2 +", "do": []}], "step.0.repeat: '2 +' is not an expression"),
         ([{"all_reduce": "8 B"}], "must be a mapping of options"),
         ([{"all_reduce": {"size": 8}}], "step.0.all_reduce: over is missing"),
@@ -113,6 +195,16 @@ def test_tensors_stay_whole_in_buckets_and_the_rest_goes_at_the_end():
         ([{"all_reduce": {"size": 8, "over": "dp,dp"}}], "write axes of the mesh (pp, dp, tp)"),
         ([{"all_reduce": {"size": 8, "over": "dp", "op": "avg"}}], "write one of sum, min, max"),
         ([{"all_reduce": {"size": 8, "over": "dp", "root": 1}}], "unknown key 'root'"),
+        (
+            [{"all_reduce": {"size": 8, "over": "dp", "dtype": "fp8"}}],
+            "step.0.all_reduce.dtype: write one of int32, float32, float16, bfloat16",
+        ),
+        ([{"gather": {"size": 8, "over": "dp", "quorum": 1}}], "unknown key 'quorum'"),
+        (
+            [{"barrier": {"size": 8, "over": "dp"}}],
+            "unknown key 'size'; known here are over, async",
+        ),
+        ([{"barrier": {}}], "step.0.barrier: over is missing"),
         ([{"send": {"size": 8, "from": {"pp": 1}}}], "unknown key 'from'; known here are to, size"),
         ([{"send": {"size": 8, "to": {"ep": 1}}}], "step.0.send.to.ep: unknown key 'ep'"),
         ([{"wait": 3}], "step.0.wait: 3 is not a name"),
@@ -135,6 +227,15 @@ def test_a_wrong_statement_names_its_line_its_key_and_what_would_be_right(step, 
         ({"send": {"to": {"dp": "ep"}, "size": 8}}, "rank 5: send: unknown name 'ep'"),
         ({"recv": {"from": {"dp": "dp"}, "size": 8}}, "a rank does not send to itself"),
         ({"repeat": "0-1", "do": []}, "rank 5: repeat: count '0-1' is negative: -1"),
+        ({"repeat": 1, "slack": "0-1", "do": []}, "rank 5: repeat: slack '0-1' is negative: -1"),
+        (
+            {"reduce": {"size": 8, "over": "dp", "quorum": 4}},
+            "rank 5: reduce: quorum 4 lies outside 1 to 3, the group's members",
+        ),
+        (
+            {"all_gather": {"size": 8, "over": "dp", "density": "0"}},
+            "rank 5: all_gather: density '0' is 0; it lies in (0, 1]",
+        ),
         ({"each": "layer", "do": []}, "there are no layers; give a model or layers"),
     ],
 )
@@ -143,3 +244,20 @@ def test_a_wrong_value_names_rank_line_and_operation(statement, told):
         program([statement], rank=5)
     assert told in str(failed.value)
     assert str(failed.value).startswith("s.yaml:10: rank 5: ")
+
+
+@pytest.mark.parametrize(
+    ("let", "told"),
+    [
+        ({"act": "2 +"}, "s.yaml:10: let.act: '2 +' is not an expression"),
+        ({"act": "2*b", "b": 3}, "s.yaml:10: rank 5: let act: unknown name 'b'"),
+        ({"dp_n": 3}, "s.yaml:10: let.dp_n: dp_n has a meaning already, as have pp, dp, tp, pp_n"),
+        ({"two words": 3}, "let.two words: 'two words' is not a name"),
+        ({7: 3}, "let.7: 7 is not a name"),
+    ],
+)
+def test_a_wrong_name_of_let_has_its_place(let, told):
+    with pytest.raises(ConfigurationError) as failed:
+        program([], rank=5, let=let)
+    assert str(failed.value).startswith("s.yaml:10: ")
+    assert told in str(failed.value)

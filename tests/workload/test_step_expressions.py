@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from innet.workload.expression import ExpressionError, Value, parse_expression
+from innet.workload.expression import parse_expression
+from innet.workload.values import ExpressionError, Value
 
 NAMES = {
     "b": Value(Fraction(32)),
@@ -45,6 +46,9 @@ def number(text):
         ("4 ms", 4 * 10**9),
         ("act//3 + layer.grad", 2**20 // 3 + 4000),
         (12, 12),
+        (0.05, Fraction(1, 20)),
+        (1e-07, Fraction(1, 10**7)),
+        ("2.5e3 B + 1E+2", 2600),
     ],
 )
 def test_values_are_exact(text, expected):
@@ -95,12 +99,21 @@ def test_a_time_needs_a_unit_and_a_count_has_none():
         parse_expression("4 B").whole(NAMES, "count")
 
 
+def test_a_share_lies_between_none_and_all():
+    assert parse_expression("b/64").share(NAMES, "density") == Fraction(1, 2)
+    assert parse_expression(1).share(NAMES, "density") == 1
+    for text in ("0", "1.01", "0 - 0.5", "1 B"):
+        with pytest.raises(ExpressionError, match=r"density '.*' is .*; it lies in \(0, 1\]"):
+            parse_expression(text).share(NAMES, "density")
+
+
 @pytest.mark.parametrize(
     "text",
     [
         *("", "1 +", "(1", "1)", "2 3", "a b", "3 parsecs", "f()", "open(1)", "a.__class__()"),
         *("x = 1", "'a'", "[1]", "1; 2", "lambda: 1", "min()", "a if b else c", "a.", "and"),
-        *("(" * 60 + "1" + ")" * 60, "1" * 501, True, None, 1.5, [1]),
+        *("(" * 60 + "1" + ")" * 60, "1" * 501, True, None, float("nan"), float("inf"), [1]),
+        *("1e100", "1e", "1.e3"),
     ],
 )
 def test_what_is_no_expression_is_refused(text):

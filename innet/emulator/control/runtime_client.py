@@ -10,9 +10,9 @@ import queue
 import threading
 import time
 from collections.abc import Callable, Iterator
-from types import TracebackType
 from typing import Any, Self
 
+from innet.emulator.closing import Closing
 from innet.errors import InnetError, MissingToolError
 
 DEADLINE_S = 20.0
@@ -37,7 +37,7 @@ def import_finsy() -> Any:  # noqa: ANN401
     return finsy
 
 
-class RuntimeClient:
+class RuntimeClient(Closing):
     """The primary controller of one device, while it is open (`with`).
 
     `target` is a gRPC address, `device` the id that the switch was started with. Every
@@ -64,19 +64,12 @@ class RuntimeClient:
         try:
             self._call(self._become_primary)
         except BaseException:
-            self._close()
+            self.close()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        self._close()
-
-    def _close(self) -> None:
+    def close(self) -> None:
+        """End the stream and the channel."""
         self._requests.put(None)
         self._channel.close()
 

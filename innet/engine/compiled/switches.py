@@ -28,6 +28,7 @@ from innet.protocol.transitions import ADD, CALL_HELP, COMPLETE, NUMBER_MASK, RE
 
 as_it_is(transitions.is_newer)  # called by switch_receive
 as_it_is(transitions.switch_calls)
+as_it_is(transitions.switch_forgets_asks)
 _switch_receive = as_it_is(transitions.switch_receive)
 
 _FEW_PORTS = 16  # looking at all of them is as fast as sorting

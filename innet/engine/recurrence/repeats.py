@@ -12,8 +12,9 @@ import numpy.typing as npt
 
 from innet.engine.recurrence.conditions import ENGINE
 from innet.engine.recurrence.rounds import Round, first_state, go_round
-from innet.engine.recurrence.star import Shards, Star
+from innet.engine.recurrence.shards import Shards
 from innet.engine.recurrence.timeouts import Timeouts
+from innet.engine.recurrence.tree import Tree
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
 
@@ -21,18 +22,21 @@ Report = Callable[[float], None]
 
 
 class Rounds:
-    """The rounds of a run, and what is kept of them; arrays have an entry a class."""
+    """The rounds of a run, and what is kept of them; `finish` has an entry a class.
 
-    def __init__(self, plan: Plan, star: Star, shards: Shards, timeouts: Timeouts) -> None:
-        self.star, self.shards = star, shards
-        self.finish = star.start_ps
-        self.up_queued = np.zeros(star.classes, dtype=np.int64)
-        self.down_queued = np.zeros(star.classes, dtype=np.int64)
+    `up_queued` and `down_queued` are the longest waits for links, level by level.
+    """
+
+    def __init__(self, plan: Plan, tree: Tree, shards: Shards, timeouts: Timeouts) -> None:
+        self.tree, self.shards = tree, shards
+        self.finish = tree.start_ps
+        self.up_queued = [np.zeros_like(level.up.packet_ps) for level in tree.levels]
+        self.down_queued = [np.zeros_like(level.down.packet_ps) for level in tree.levels]
         self._limit_ps = plan.maximum_time_ps
         self._timeouts = timeouts
         self._turn = 0
         self._turns = shards.rounds
-        self.state = first_state(star, sum(shards.sizes(0)))
+        self.state = first_state(tree, sum(shards.sizes(0)))
         self._mark = self.state
         self._since = 0  # rounds since the mark
         self._patience = 1  # rounds until the mark moves on
@@ -56,7 +60,7 @@ class Rounds:
             self._equal = self.shards.equal_rounds(self._turn)
             self._set_mark(1)
         self._equal = max(0, self._equal - 1)
-        found = go_round(self.star, self.state, _followed(sizes, following))
+        found = go_round(self.tree, self.state, _followed(sizes, following))
         self._keep(found)
         self._turn += 1
         self._since += 1
@@ -65,8 +69,12 @@ class Rounds:
     def _keep(self, found: Round) -> None:
         self.state = found.state
         self.finish = found.received
-        np.maximum(self.up_queued, found.up_queued_ps, out=self.up_queued)
-        np.maximum(self.down_queued, found.down_queued_ps, out=self.down_queued)
+        for kept, new in (
+            (self.up_queued, found.up_queued_ps),
+            (self.down_queued, found.down_queued_ps),
+        ):
+            for mine, theirs in zip(kept, new, strict=True):
+                np.maximum(mine, theirs, out=mine)
         self._refuse_late(int(found.received.max()))
 
     def _refuse_late(self, time_ps: int) -> None:

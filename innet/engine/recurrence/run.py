@@ -1,15 +1,24 @@
-"""A loss-free in-network all-reduce on a star, to the reference engine's picosecond."""
+"""A loss-free all-reduce, in the network or by a ring, to the reference engine's picosecond."""
 
 from collections.abc import Callable
 
 from innet.engine.recurrence.conditions import ENGINE, refusal
-from innet.engine.recurrence.records import trace_of
+from innet.engine.recurrence.records import crossed_links, trace_of
 from innet.engine.recurrence.repeats import Rounds
-from innet.engine.recurrence.star import links_of, shards_of, star_of
-from innet.engine.recurrence.timeouts import LeastTimeout, MeasuredTimeouts
+from innet.engine.recurrence.ring import Ring, RingRun
+from innet.engine.recurrence.ring_records import refuse_full_ring, trace_of_ring
+from innet.engine.recurrence.shards import shards_of
+from innet.engine.recurrence.timeouts import (
+    LeastTimeout,
+    MeasuredTimeouts,
+    least_interval_ps,
+)
+from innet.engine.recurrence.tree import tree_of
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Aggregation, Plan
 from innet.trace.records import Trace
+
+_TIMEOUT = "a packet waits longer than its retransmission timeout"
 
 Report = Callable[[float], None]
 
@@ -21,29 +30,42 @@ def run_recurrence(
     why = refusal(plan)
     if why is not None:
         raise RefusedError(ENGINE, why)
-    assert plan.aggregation is not None
-    star = star_of(plan, plan.aggregation)
-    shards = shards_of(plan, plan.aggregation)
-    rounds = Rounds(plan, star, shards, LeastTimeout(plan.rto))
+    if plan.aggregation is None:
+        return _run_ring(plan, progress)
+    return _run_tree(plan, plan.aggregation, progress, take_repeats_at_once)
+
+
+def _run_tree(
+    plan: Plan, format_: Aggregation, progress: Report | None, take_repeats_at_once: bool
+) -> Trace:
+    tree, shards = tree_of(plan, format_), shards_of(plan, format_)
+    rounds = Rounds(plan, tree, shards, LeastTimeout(plan.rto))
     if not rounds.run(progress, take_repeats_at_once):
-        measured = MeasuredTimeouts(plan.rto, star.classes, len(shards.windows))
-        rounds = Rounds(plan, star, shards, measured)
+        measured = MeasuredTimeouts(plan.rto, tree.classes, len(shards.windows))
+        rounds = Rounds(plan, tree, shards, measured)
         if not rounds.run(progress, take_repeats_at_once):
-            raise RefusedError(ENGINE, "a packet waits longer than its retransmission timeout")
-    _refuse_full_queues(plan, plan.aggregation, rounds)
-    return trace_of(plan, plan.aggregation, rounds)
+            raise RefusedError(ENGINE, _TIMEOUT)
+    _refuse_full_queues(plan, format_, rounds)
+    return trace_of(plan, format_, rounds)
 
 
 def _refuse_full_queues(plan: Plan, format_: Aggregation, rounds: Rounds) -> None:
     """A packet that waits finds as many before it, one being sent, as its wait has packet times."""
-    star = rounds.star
-    for rank, class_ in enumerate(star.class_of):
-        waits = (
-            (rounds.up_queued[class_], star.up_ps[class_]),
-            (rounds.down_queued[class_], star.down_ps[class_]),
-        )
-        for index, (queued_ps, packet_ps) in zip(links_of(plan, rank), waits, strict=True):
-            limit = plan.graph.links[index].queue_bytes
-            waiting = -(-int(queued_ps) // int(packet_ps))
-            if limit is not None and waiting * format_.packet_bytes > limit:
-                raise RefusedError(ENGINE, f"the queue of link {index} overflows")
+    for index, packet_ps, queued_ps in crossed_links(rounds):
+        limit = plan.graph.links[index].queue_bytes
+        waiting = -(-queued_ps // packet_ps)
+        if limit is not None and waiting * format_.packet_bytes > limit:
+            raise RefusedError(ENGINE, f"the queue of link {index} overflows")
+
+
+def _run_ring(plan: Plan, progress: Report | None) -> Trace:
+    assert plan.stream is not None
+    assert plan.schedule is not None
+    run = RingRun(Ring(plan, plan.stream, plan.schedule))
+    run.run(progress)
+    if int(run.received.max()) > plan.maximum_time_ps:
+        raise RefusedError(ENGINE, "the run is longer than its simulated time limit")
+    if run.longest_wait_ps > least_interval_ps(plan.rto):
+        raise RefusedError(ENGINE, _TIMEOUT)
+    refuse_full_ring(run)
+    return trace_of_ring(run)

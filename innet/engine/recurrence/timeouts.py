@@ -11,7 +11,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from innet.engine.recurrence.star import Times
+from innet.engine.recurrence.tree import Times
 from innet.plan.plan import Rto
 from innet.protocol.transitions import NEW_TIMER, rto_answered, rto_interval, rto_time
 
@@ -31,12 +31,17 @@ class Timeouts(Protocol):
         """The rounds that may be repeated begin here."""
 
 
+def least_interval_ps(rto: Rto) -> int:
+    """Return the smallest timeout that a timer can ever have."""
+    least = min(rto.initial_ps, rto.minimum_ps) if rto.adaptive else rto.initial_ps
+    return min(rto.maximum_ps, least)
+
+
 class LeastTimeout:
     """The interval taken as the smallest that it can ever be."""
 
     def __init__(self, rto: Rto) -> None:
-        least = min(rto.initial_ps, rto.minimum_ps) if rto.adaptive else rto.initial_ps
-        self._least_ps = min(rto.maximum_ps, least)
+        self._least_ps = least_interval_ps(rto)
 
     def in_time(self, waited: Times, sizes: Sequence[int]) -> bool:
         """Whether no packet waited longer than the smallest interval."""

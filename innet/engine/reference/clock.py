@@ -5,7 +5,7 @@ place, then starts, then faults of nodes. No result depends on the order in whic
 scheduled.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from heapq import heappop
 
 import simpy
@@ -16,7 +16,7 @@ from innet.protocol.machine import NEVER
 Action = Callable[[int], object]  # what to do at a time; what it returns is ignored
 
 DELIVERY, WORK, TIMER, START, FAULT, WATCH = range(6)
-_NODES = 1 << 20
+_NODES, _PLACES = 1 << 20, 1 << 32
 
 
 class Clock(simpy.Environment):
@@ -43,10 +43,27 @@ class Clock(simpy.Environment):
                 callback(event)
         return True
 
+    def run_before(self, limit: int, found: Sequence[object]) -> None:
+        """Handle the events before `limit`, in order, until `found` holds something.
+
+        What then happens at the same instant, before anything starts, is handled as well.
+        """
+        queue = self.queue
+        while queue and queue[0][0] < limit:
+            self.run_events(1)
+            if found:
+                last = (self._now, _FIRST_START)
+                while queue and queue[0][:2] < last:
+                    self.run_events(1)
+                return
+
 
 def priority(kind: int, node: int, place: int) -> EventPriority:
     """SimPy's priority of an event: its place in the order of one instant."""
-    return EventPriority((kind * _NODES + node) * _NODES + place)
+    return EventPriority((kind * _NODES + node) * _PLACES + place)
+
+
+_FIRST_START = priority(START, 0, 0)
 
 
 def call_at(env: simpy.Environment, time: int, order: EventPriority, action: Action) -> None:

@@ -8,7 +8,7 @@ import simpy
 from simpy.events import EventPriority
 
 from innet.engine.reference.clock import WORK, Action, call_at, priority
-from innet.engine.reference.link import LinkDirection
+from innet.engine.reference.link import Deliver, LinkDirection
 
 Take = Callable[[Any, int], None]
 Gate = Callable[[Action, int], object]
@@ -36,7 +36,7 @@ class Core:
         self._sent = priority(WORK, node, 2 * place + 1)
         self._receive_ps, self._send_ps = receive_ps, send_ps
         self._free_at = 0
-        self._waiting: deque[Any] = deque()
+        self._waiting: deque[tuple[Any, Take]] = deque()
         self._receiving = False
         self._life = 0
         self.busy_ps = 0
@@ -46,11 +46,11 @@ class Core:
         if self._receive_ps == 0 and self._free_at <= now and not self._receiving:
             take(packet, now)
             return
-        self._waiting.append(packet)
+        self._waiting.append((packet, take))
         if not self._receiving:
-            self._next(now, take)
+            self._next(now)
 
-    def _next(self, now: int, take: Take) -> None:
+    def _next(self, now: int) -> None:
         self._receiving = True
         life = self._life
 
@@ -58,26 +58,34 @@ class Core:
             if life != self._life:
                 return
             self._receiving = False
-            take(self._waiting.popleft(), then)
+            packet, take = self._waiting.popleft()
+            take(packet, then)
             if self._waiting and not self._receiving:
-                self._next(then, take)
+                self._next(then)
 
         self._later(now, self._receive_ps, self._received, received)
 
-    def sender(self, link: LinkDirection) -> Callable[[Any, int, int], None]:
+    def sender(self, link: LinkDirection) -> Callable[[Any, int, int, Deliver], None]:
         """What sends packets to `link`, as the link's own `send` would."""
-        return lambda packet, medium_bytes, now: self.send(link, packet, medium_bytes, now)
+        return lambda packet, size, now, deliver: self.send(link, packet, size, now, deliver)
 
-    def send(self, link: LinkDirection, packet: Any, medium_bytes: int, now: int) -> None:  # noqa: ANN401
+    def send(
+        self,
+        link: LinkDirection,
+        packet: Any,  # noqa: ANN401
+        medium_bytes: int,
+        now: int,
+        deliver: Deliver,
+    ) -> None:
         """Hand a packet to `link` when the core has sent it."""
         if self._send_ps == 0:
-            link.send(packet, medium_bytes, now)
+            link.send(packet, medium_bytes, now, deliver)
             return
         life = self._life
 
         def sent(then: int) -> None:
             if life == self._life:
-                link.send(packet, medium_bytes, then)
+                link.send(packet, medium_bytes, then, deliver)
 
         self._later(now, self._send_ps, self._sent, sent)
 

@@ -4,7 +4,7 @@ import heapq
 from typing import Any
 
 from innet.engine.reference.clock import call_at
-from innet.engine.reference.link import Lane, LinkDirection
+from innet.engine.reference.link import Deliver, Lane, LinkDirection
 from innet.plan.link_faults import LinkFaults, Verdict
 
 
@@ -23,13 +23,20 @@ class FaultyLane(Lane):
     def prepare(self, link: LinkDirection, faults: LinkFaults) -> None:
         """Say whose counters to keep, and which faults to ask (shared by a link's two lanes)."""
         self.link, self.faults = link, faults
-        self._pending: list[tuple[int, int, Any, int, int]] = []
+        self._pending: list[tuple[int, int, Any, int, int, Deliver]] = []
 
     def lose(self, packet: Any, sent: int) -> None:  # noqa: ANN401
         """Show the lost packet to the faults, which count what is sent."""
         self.faults.meet(packet.kind, packet.number, sent)
 
-    def put(self, arrival: int, packet: Any, medium_bytes: int, sent: int) -> None:  # noqa: ANN401
+    def put(
+        self,
+        arrival: int,
+        packet: Any,  # noqa: ANN401
+        medium_bytes: int,
+        sent: int,
+        deliver: Deliver,
+    ) -> None:
         """Deliver a packet at `arrival` or as the faults will have it."""
         fate = self.faults.meet(packet.kind, packet.number, sent)
         if fate.drop:
@@ -37,7 +44,7 @@ class FaultyLane(Lane):
         elif fate.corrupt:
             self.link.corrupted += 1
         else:
-            self._deliver_later(arrival, packet, medium_bytes, fate)
+            self._deliver_later(arrival, packet, medium_bytes, fate, deliver)
 
     def _deliver_later(
         self,
@@ -45,21 +52,23 @@ class FaultyLane(Lane):
         packet: Any,  # noqa: ANN401
         medium_bytes: int,
         fate: Verdict,
+        deliver: Deliver,
     ) -> None:
         begun = arrival - self.link.delay_ps - self.link.times[medium_bytes]
         held = self._last = max(self._last, arrival + fate.held_ps)
         for later in (0, *fate.copies_ps):
             time = held + fate.late_ps + later
             self._ordinal += 1
-            heapq.heappush(self._pending, (time, self._ordinal, packet, medium_bytes, begun))
+            entry = (time, self._ordinal, packet, medium_bytes, begun, deliver)
+            heapq.heappush(self._pending, entry)
             call_at(self.env, time, self.order, self._due)
         self.link.duplicated += len(fate.copies_ps)
 
     def _due(self, now: int) -> None:
         # Nothing is due when the packet of this event has vanished with its sender.
         if self._pending and self._pending[0][0] <= now:
-            arrival, _, packet, medium_bytes, _ = heapq.heappop(self._pending)
-            self.deliver(packet, medium_bytes, arrival)
+            arrival, _, packet, medium_bytes, _, deliver = heapq.heappop(self._pending)
+            deliver(packet, medium_bytes, arrival)
 
     def cut(self, now: int) -> tuple[list[int], int]:
         """Forget what has not begun to be sent at `now`.

@@ -14,7 +14,7 @@ import simpy
 
 from innet.draws import LOSS, draw, stream_key, threshold
 from innet.engine.reference.clock import DELIVERY, Clock, priority
-from innet.plan.plan import Plan
+from innet.plan.plan import Fabric
 from innet.trace.records import LinkRecord
 from innet.units import serialisation_ps
 
@@ -36,38 +36,44 @@ class _Times(dict[int, int]):
 class Lane:
     """Packets on their way that arrive in order. One event stands for the first of them."""
 
-    def __init__(self, env: Clock, plan: Plan, link: int, place: int, deliver: Deliver) -> None:
-        target = plan.graph.links[link].target
-        port = plan.graph.links_into[target].index(link)
+    def __init__(self, env: Clock, fabric: Fabric, link: int, place: int) -> None:
+        target = fabric.graph.links[link].target
+        port = fabric.graph.links_into[target].index(link)
         self.env = env
         self._queue, self._ids = env.queue, env.ids
         self.order = priority(DELIVERY, target, 2 * port + place)
-        self.deliver = deliver
-        self.in_flight: deque[tuple[int, Any, int]] = deque()
+        self.in_flight: deque[tuple[int, Any, int, Deliver]] = deque()
         self._event = simpy.Event(env)
         self._event._ok = True
         self._event._value = None
         self._callbacks: list[Callable[[Any], None]] = [self._arrived]
 
-    def put(self, arrival: int, packet: Any, medium_bytes: int, sent: int) -> None:  # noqa: ANN401
+    def put(
+        self,
+        arrival: int,
+        packet: Any,  # noqa: ANN401
+        medium_bytes: int,
+        sent: int,
+        deliver: Deliver,
+    ) -> None:
         """Deliver a packet, sent at `sent`, at `arrival`, not before those put in earlier."""
         in_flight = self.in_flight
         if not in_flight:
             # The same event every time: SimPy takes its callbacks away when it has called them.
             self._event.callbacks = self._callbacks
             self.env.schedule(self._event, self.order, arrival - self.env.now)
-        in_flight.append((arrival, packet, medium_bytes))
+        in_flight.append((arrival, packet, medium_bytes, deliver))
 
     def lose(self, packet: Any, sent: int) -> None:  # noqa: ANN401
         """Take note of a packet that the link loses."""
 
     def _arrived(self, event: simpy.Event) -> None:
         in_flight = self.in_flight
-        arrival, packet, medium_bytes = in_flight.popleft()
+        arrival, packet, medium_bytes, deliver = in_flight.popleft()
         if in_flight:
             event.callbacks = self._callbacks
             heappush(self._queue, (in_flight[0][0], self.order, next(self._ids), event))
-        self.deliver(packet, medium_bytes, arrival)
+        deliver(packet, medium_bytes, arrival)
 
 
 class LinkDirection:
@@ -75,8 +81,8 @@ class LinkDirection:
     on other traffic) neither take nor wait for bandwidth, so they have a lane of their own.
     """
 
-    def __init__(self, plan: Plan, index: int, lane: Lane, free_lane: Lane) -> None:
-        link = plan.graph.links[index]
+    def __init__(self, fabric: Fabric, index: int, lane: Lane, free_lane: Lane) -> None:
+        link = fabric.graph.links[index]
         self.lane, self.free_lane = lane, free_lane
         # Behind a packet on its way, another needs no more than its place: it is put there.
         self._following = lane.in_flight
@@ -89,14 +95,17 @@ class LinkDirection:
         self._index = index
         self._limit = link.queue_bytes
         self._loss = threshold(link.loss)
-        self._key = stream_key(plan.seed, index, LOSS)
+        self._key = stream_key(fabric.seed, index, LOSS)
         self._waiting: deque[tuple[int, int]] = deque()
         self._waiting_bytes = 0
 
-    def send(self, packet: Any, medium_bytes: int, now: int) -> None:  # noqa: ANN401
-        """Put a packet at the end of the queue at `now`, never before an earlier call's."""
+    def send(self, packet: Any, medium_bytes: int, now: int, deliver: Deliver) -> None:  # noqa: ANN401
+        """Put a packet at the end of the queue at `now`, never before an earlier call's.
+
+        `deliver` is called when it arrives.
+        """
         if medium_bytes == 0:
-            self._send_free(packet, now)
+            self._send_free(packet, now, deliver)
             return
         start = self.free_at
         if start <= now:
@@ -117,17 +126,17 @@ class LinkDirection:
             self.lost += 1
             self.lane.lose(packet, now)
         elif self._following:
-            self._following.append((end + self.delay_ps, packet, medium_bytes))
+            self._following.append((end + self.delay_ps, packet, medium_bytes, deliver))
         else:
-            self.lane.put(end + self.delay_ps, packet, medium_bytes, now)
+            self.lane.put(end + self.delay_ps, packet, medium_bytes, now, deliver)
 
-    def _send_free(self, packet: Any, now: int) -> None:  # noqa: ANN401
+    def _send_free(self, packet: Any, now: int, deliver: Deliver) -> None:  # noqa: ANN401
         self.packets += 1
         if self._loss and draw(self._key, self.packets) < self._loss:
             self.lost += 1
             self.free_lane.lose(packet, now)
         else:
-            self.free_lane.put(now + self.delay_ps, packet, 0, now)
+            self.free_lane.put(now + self.delay_ps, packet, 0, now, deliver)
 
     def _admit(self, medium_bytes: int, now: int, start: int) -> bool:
         waiting = self._waiting

@@ -1,52 +1,66 @@
-"""Hosts that run a schedule of messages over reliable streams, and a switch that forwards."""
+"""Hosts that run a schedule of messages over reliable streams."""
 
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from innet.collectives.progress import Progress
 from innet.collectives.schedule import block_bounds
-from innet.engine.reference.link import Deliver
-from innet.engine.reference.rank import Rank, endpoint_of
-from innet.engine.reference.run import Run
-from innet.plan.plan import Plan
-from innet.protocol.stream import MessageArrived, StreamPacket
+from innet.engine.reference.hardware import Hardware, Path
+from innet.engine.reference.ledger import Ledger
+from innet.engine.reference.program import Vector, unfinished
+from innet.engine.reference.rank import Rank
+from innet.plan.operation import Operation
+from innet.protocol.stream import MessageArrived
 from innet.trace.records import RankRecord
 from innet.wire.dtypes import ITEMSIZE, narrow, widen
 
-Vector = npt.NDArray[Any]
 
-
-class MessageRun(Run):
+class MessageProgram:
     """One point-to-point collective. A message is handed over as soon as what it carries is
-    complete; how it then leaves is a property of the schedule.
+    complete; how it then leaves is a property of the schedule. The source of a single message
+    is done when it has been sent, all others when they have what they receive.
     """
 
-    def __init__(self, plan: Plan, tensors: list[Vector] | None) -> None:
-        super().__init__(plan)
-        assert plan.stream is not None
-        assert plan.schedule is not None
-        self._schedule = plan.schedule
-        self._bounds = block_bounds(plan.elements, plan.schedule.blocks)
-        self._progress = Progress(plan.schedule, self._send, self._apply)
+    def __init__(
+        self,
+        hardware: Hardware,
+        ledger: Ledger,
+        number: int,
+        operation: Operation,
+        tensors: Sequence[Vector] | None,
+    ) -> None:
+        schedule = operation.schedule
+        if schedule is None or operation.stream is None:
+            raise ValueError("an operation needs an aggregation, or a stream and a schedule")
+        if schedule.ranks != len(operation.group):
+            raise ValueError(
+                f"a schedule of {schedule.ranks} ranks for a group of {len(operation.group)}"
+            )
+        self._hardware, self._ledger, self._number = hardware, ledger, number
+        self._schedule, self._dtype = schedule, operation.dtype
+        self._bounds = block_bounds(operation.elements, schedule.blocks)
+        self._progress = Progress(schedule, self._send, self._apply)
         self._values: dict[int, Any] = {}
         self._vectors = self._copies(tensors)
+        self._until_sent = operation.kind == "send"
         self._now = 0
         self._handed_over: set[int] = set()
         self._broken: set[int] = set()
         self._ranks = [
             Rank(
-                self,
-                plan.stream,
-                endpoint_of(plan, plan.stream, rank, plan.schedule.in_turn),
+                hardware,
+                operation,
+                place,
                 self._arrived,
+                self._sent_by(place) if self._until_sent else None,
+                self._paths_from(place),
             )
-            for rank in range(plan.schedule.ranks)
+            for place in range(schedule.ranks)
         ]
-        self.links = self.build_links()
 
-    def _copies(self, tensors: list[Vector] | None) -> list[Vector] | None:
+    def _copies(self, tensors: Sequence[Vector] | None) -> list[Vector] | None:
         if tensors is None:
             return None
         helpers = self._schedule.ranks - self._schedule.workers
@@ -54,13 +68,25 @@ class MessageRun(Run):
             np.zeros_like(tensors[0]) for _ in range(helpers)
         ]
 
-    def start(self, rank: int, now: int) -> None:
+    def _paths_from(self, source: int) -> Callable[[int], Path]:
+        def path_to(target: int) -> Path:
+            end = self._ranks[target]
+            return self._hardware.path(self._ranks[source].host.node, end.host.node, end.arrive)
+
+        return path_to
+
+    def _sent_by(self, place: int) -> Callable[[int], None]:
+        return lambda now: self._note_finish(place, now)
+
+    def start(self, operation: int, place: int, now: int) -> None:
         """Send what needs nothing first, and apply what has come before the start."""
-        if rank in self._broken:
-            self.give_up(f"rank {rank} restarted and lost its streams to the others", now)
+        if place in self._broken:
+            rank = self._ranks[place].number
+            why = f"rank {rank} restarted and lost its streams to the others"
+            raise unfinished(why, now, self.waiting())
         self._now = now
-        self._progress.wake(rank)
-        self._go_on(rank, now)
+        self._progress.wake(place)
+        self._go_on(place, now)
 
     def _arrived(self, event: MessageArrived, now: int) -> None:
         """A message is whole; its target flushes its own packets afterwards."""
@@ -69,18 +95,20 @@ class MessageRun(Run):
         self._progress.arrive(event.message)
         self._go_on(self._schedule.messages[event.message].target, now)
 
-    def _go_on(self, rank: int, now: int) -> None:
+    def _go_on(self, place: int, now: int) -> None:
         """Send the packets of messages just handed over, and note whether the rank is done."""
         while self._handed_over:
             source = min(self._handed_over)
             self._handed_over.discard(source)
             self._ranks[source].flush(now)
             self._note_finish(source, now)
-        self._note_finish(rank, now)
+        self._note_finish(place, now)
 
-    def _note_finish(self, rank: int, now: int) -> None:
-        if self.finish[rank] < 0 and self._progress.done(rank):
-            self.finish[rank] = now
+    def _note_finish(self, place: int, now: int) -> None:
+        if (self._number, place) in self._ledger.finish or not self._progress.done(place):
+            return
+        if not (self._until_sent and self._ranks[place].endpoint.window_full):
+            self._ledger.complete(self._number, place, now)
 
     def _part(self, message: int) -> slice:
         move = self._schedule.messages[message]
@@ -91,7 +119,7 @@ class MessageRun(Run):
         values = None
         if self._vectors is not None:
             values = self._vectors[move.source][part].copy().view(np.uint8)
-        size = (part.stop - part.start) * ITEMSIZE[self.plan.dtype]
+        size = (part.stop - part.start) * ITEMSIZE[self._dtype]
         endpoint = self._ranks[move.source].endpoint
         endpoint.send_message(move.target, message, size, values, self._now)
         self._handed_over.add(move.source)
@@ -103,33 +131,17 @@ class MessageRun(Run):
         move = self._schedule.messages[message]
         mine = self._vectors[move.target][self._part(message)]
         theirs = values.view(mine.dtype)
-        mine[:] = _added(mine, theirs, self.plan.dtype) if move.reduce else theirs
-
-    def receiver(self, node: int) -> Deliver:
-        """A switch that forwards, or a rank's streams."""
-        rank = self.rank_of_node.get(node)
-        return self._forwarder(node) if rank is None else self._ranks[rank].arrive
-
-    def _forwarder(self, node: int) -> Deliver:
-        latency_ps = self.plan.graph.nodes[node].latency_ps
-        routes = self.plan.routes.forwarding(node)
-
-        def forward(packet: StreamPacket, medium_bytes: int, now: int) -> None:
-            link = self.links[routes[packet.source, packet.destination, 0]]
-            link.send(packet, medium_bytes, now + latency_ps)
-
-        return forward
+        mine[:] = _added(mine, theirs, self._dtype) if move.reduce else theirs
 
     def lose_state(self, node: int, now: int) -> None:
-        """Forget a rank's streams; their other ends cannot know, so it cannot go on later."""
-        number = self.rank_of_node.get(node)
-        if number is None or all(time >= 0 for time in self.finish):
+        """Forget ranks' streams; their other ends cannot know, so they cannot go on later."""
+        if all((self._number, place) in self._ledger.finish for place in range(len(self._ranks))):
             return
-        rank = self._ranks[number]
-        self._progress.sleep(number)
-        if rank.sent or rank.received:
-            self._broken.add(number)
-        rank.reset(now)
+        for place, rank in enumerate(self._ranks):
+            if rank.host.node == node:
+                self._progress.sleep(place)
+                if rank.sent or rank.received:
+                    self._broken.add(place)
 
     def progress_made(self) -> int:
         """The packets that have come through, each counted once at either end."""
@@ -141,21 +153,21 @@ class MessageRun(Run):
 
     def waiting(self) -> list[str]:
         """Who waits for which message."""
-        firsts = [(rank.number, self._progress.next_receipt(rank.number)) for rank in self._ranks]
-        return [self._waits_for(rank, message) for rank, message in firsts if message is not None]
+        firsts = [self._progress.next_receipt(place) for place in range(len(self._ranks))]
+        return [self._waits_for(message) for message in firsts if message is not None]
 
-    def _waits_for(self, rank: int, message: int) -> str:
+    def _waits_for(self, message: int) -> str:
         move = self._schedule.messages[message]
         return (
-            f"rank {rank} waits for the message of step {move.step} "
-            f"(block {move.first}) from rank {move.source}"
+            f"rank {self._ranks[move.target].number} waits for the message of step {move.step} "
+            f"(block {move.first}) from rank {self._ranks[move.source].number}"
         )
 
-    def ranks(self) -> tuple[RankRecord, ...]:
-        """What every rank counted."""
-        return tuple(rank.record(self.finish[rank.number]) for rank in self._ranks)
+    def record(self, place: int, finish_ps: int) -> RankRecord:
+        """What a rank counted."""
+        return self._ranks[place].record(finish_ps)
 
-    def results(self) -> tuple[Vector, ...] | None:
+    def results(self, operation: int) -> tuple[Vector, ...] | None:
         """Every worker's vector, None when timing only."""
         return None if self._vectors is None else tuple(self._vectors[: self._schedule.workers])
 

@@ -5,46 +5,83 @@ before the ranks' next event, and every completion becomes an event of its rank.
 before the network has shown that nothing earlier can still reach it.
 
 The collectives of a group run one after another at each rank, as those of one communicator do, and
-so do the messages of a pair; different groups and pairs run at once.
+so do the messages of a pair; different groups, lanes and pairs run at once.
+
+An operation with a quorum runs among all members, since no network here leaves members out. Those
+that are absent when the quorum has entered it take part from then on, with nothing of their own,
+whatever their ranks do meanwhile; a rank that comes later waits for the result, if it is not there.
 """
 
-from collections.abc import Generator
-from typing import Any
+from collections.abc import Callable, Generator
+from typing import Any, NamedTuple
 
 import simpy
 
 from innet.engine.network import Network
-from innet.engine.steps.lowering import Lowered, Lowering
-from innet.engine.steps.matching import Asked, Matching, Meeting, told
+from innet.engine.steps.lowering import Lowering
+from innet.engine.steps.matching import Lane, Matching, Meeting, lane_of, told
 from innet.errors import ConfigurationError, UnfinishedError
+from innet.plan.step import Lowered
 from innet.protocol.machine import NEVER
 from innet.trace.steps import COMPUTE, Decision, Span, StepTrace
 from innet.units import format_duration
-from innet.workload.program import Action, Await, Call, Exchange, Work, Workload
+from innet.workload.actions import Action, Asked, Await, Call, Exchange, Work
+from innet.workload.program import Workload
+
+QUORUM = "the members' times of entry; all take part once there is a quorum"
 
 _Process = Generator[simpy.Event, Any, None]
 
 
-def run_step(workload: Workload, network: Network, lowering: Lowering) -> StepTrace:
+class Limits(NamedTuple):
+    """When a step ends at the latest, and how long after a quorum the absent take part.
+
+    A network that simulates some hosts further than others needs at least that difference.
+    """
+
+    maximum_time_ps: int = NEVER
+    notice_ps: int = 0
+
+
+_NO_LIMITS = Limits()
+
+
+def run_step(
+    workload: Workload,
+    network: Network,
+    lowering: Lowering,
+    limits: Limits = _NO_LIMITS,
+    progress: Callable[[int], None] | None = None,
+) -> StepTrace:
     """Run one step from time 0 until every rank, and all that it began, is done.
 
-    Raises ConfigurationError for calls that do not fit together, UnfinishedError for a deadlock;
-    both name ranks, lines and operations.
+    `progress` is called with the number of operations that ranks have completed since its last
+    call. Raises ConfigurationError for calls that do not fit together, UnfinishedError for a
+    deadlock and after the simulated time limit; both name ranks, lines and operations.
     """
-    return _Driver(workload, network, lowering).run()
+    return _Driver(workload, network, lowering, limits, progress).run()
 
 
 class _Driver:
-    def __init__(self, workload: Workload, network: Network, lowering: Lowering) -> None:
+    def __init__(
+        self,
+        workload: Workload,
+        network: Network,
+        lowering: Lowering,
+        limits: Limits,
+        progress: Callable[[int], None] | None,
+    ) -> None:
         self._workload, self._network, self._lowering = workload, network, lowering
+        self._maximum_time_ps, self._notice_ps = limits
+        self._progress = progress
         self._env = simpy.Environment(0)
         self._matching = Matching()
-        self._tails: dict[tuple[object, ...], simpy.Event] = {}
+        self._tails: dict[tuple[int, Lane], simpy.Event] = {}
         self._pending: dict[tuple[int, int], simpy.Event] = {}
         self._open: list[dict[str, list[tuple[Asked, simpy.Event]]]] = []
         self._waiting: dict[int, list[Asked]] = {}
         self._spans: list[Span] = []
-        self._decisions: dict[tuple[str, str, str, str], tuple[int, int]] = {}
+        self._decisions: dict[tuple[str, str, str, str, str], tuple[int, int]] = {}
         self._finish = [-1] * workload.mesh.ranks
 
     def run(self) -> StepTrace:
@@ -56,7 +93,10 @@ class _Driver:
         return StepTrace(
             tuple(sorted(self._spans)),
             tuple(self._finish),
-            tuple(Decision(*key, *counts) for key, counts in self._decisions.items()),
+            tuple(
+                Decision(operation, axes, how, why, *counts, modelled)
+                for (operation, axes, how, why, modelled), counts in self._decisions.items()
+            ),
             self._network.links(),
             self._network.switches(),
         )
@@ -73,20 +113,25 @@ class _Driver:
                 event = self._pending.pop((completion.operation, completion.place))
                 self._succeed_later(event, completion.at_ps)
             if completions:
+                if self._progress is not None:
+                    self._progress(len(completions))
                 continue
             if limit == NEVER:
-                raise self._deadlock()
+                raise self._stopped("deadlock")
+            if limit > self._maximum_time_ps:
+                raise self._stopped("the simulated time limit is reached")
             while env.peek() == limit:
                 env.step()
         if min(self._finish) < 0:
-            raise self._deadlock()
+            raise self._stopped("deadlock")
 
     def _advance(self, limit: int) -> tuple[Any, ...]:
         try:
             return self._network.advance(limit)
         except UnfinishedError:
-            if self._matching.incomplete():
-                raise self._deadlock() from None
+            # While a rank computes, the network ends at its time limit or for a fault of its own.
+            if limit == NEVER and self._matching.incomplete():
+                raise self._stopped("deadlock") from None
             raise
 
     def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
@@ -130,51 +175,78 @@ class _Driver:
     # --- operations ----------------------------------------------------------------------
 
     def _begin(self, rank: int, asked: Asked) -> simpy.Event:
-        """Enter an operation as soon as the rank's one before it, in the same lane, is done."""
-        done = self._env.event()
+        """Return the event of an operation's end at a rank, which calls it now."""
         meeting = self._matching.enter(rank, asked)
         if len(meeting.group) == 1 or asked.size == 0:
-            return done.succeed()
+            return self._env.event().succeed()
         if meeting.number is None:
-            meeting.number = self._network.add(self._lower(asked).operation)
-        lane = (rank, isinstance(asked, Call), meeting.group)
+            lowered = self._lower(asked)
+            meeting.number = self._network.add(lowered.operation)
+            meeting.decision = self._count(asked, lowered)
+        if rank not in meeting.ends:
+            self._queue(rank, meeting)
+        done, called = meeting.ends[rank], int(self._env.now)
+        if done.processed:
+            self._note(rank, asked, meeting, called)
+        else:
+            done.callbacks.append(lambda _: self._note(rank, asked, meeting, called))
+        return done
+
+    def _queue(self, rank: int, meeting: Meeting) -> None:
+        """Enter an operation as soon as the rank's one before it, in the same lane, is done."""
+        done = meeting.ends[rank] = self._env.event()
+        lane = rank, lane_of(meeting.first)
         before = self._tails.get(lane)
         self._tails[lane] = done
         if before is None or before.triggered:
-            self._enter(rank, asked, meeting, done)
+            self._enter(rank, meeting)
         else:
-            before.callbacks.append(lambda _: self._enter(rank, asked, meeting, done))
-        return done
+            before.callbacks.append(lambda _: self._enter(rank, meeting))
 
-    def _enter(self, rank: int, asked: Asked, meeting: Meeting, done: simpy.Event) -> None:
+    def _enter(self, rank: int, meeting: Meeting) -> None:
         assert meeting.number is not None
-        start, place = int(self._env.now), meeting.group.index(rank)
-        self._pending[meeting.number, place] = done
-        self._network.begin(meeting.number, place, start)
-        done.callbacks.append(lambda _: self._note(rank, asked, start))
+        now, place = int(self._env.now), meeting.group.index(rank)
+        self._pending[meeting.number, place] = meeting.ends[rank]
+        self._network.begin(meeting.number, place, now)
+        meeting.began[rank] = now
+        if meeting.has_quorum:
+            notice = self._env.timeout(self._notice_ps)
+            notice.callbacks.append(lambda _: self._queue_absent(meeting))
 
-    def _note(self, rank: int, asked: Asked, start: int) -> None:
-        axes, now = ",".join(asked.axes), int(self._env.now)
-        self._spans.append(Span(rank, _operation(asked, rank), axes, start, now, asked.size))
+    def _queue_absent(self, meeting: Meeting) -> None:
+        for rank in meeting.group:
+            if rank not in meeting.ends:
+                self._queue(rank, meeting)
+
+    def _note(self, rank: int, asked: Asked, meeting: Meeting, called: int) -> None:
+        """Keep the span of an operation, from when it was called and the network let it begin."""
+        assert meeting.number is not None
+        name, axes = _operation(asked, rank), ",".join(asked.axes)
+        start, now = max(meeting.began[rank], called), int(self._env.now)
+        self._spans.append(
+            Span(rank, name, axes, start, now, asked.size, meeting.number, meeting.decision)
+        )
 
     def _lower(self, asked: Asked) -> Lowered:
         if isinstance(asked, Exchange):
-            lowered = self._lowering.message(asked)
-            kind = "send"
-        else:
-            lowered = self._lowering.collective(asked)
-            kind = asked.kind
-        key = (kind, ",".join(asked.axes), lowered.how, lowered.why)
+            return self._lowering.message(asked)
+        return self._lowering.collective(asked)
+
+    def _count(self, asked: Asked, lowered: Lowered) -> int:
+        """Count an operation with those of which the same was decided; return their place."""
+        kind = "send" if isinstance(asked, Exchange) else asked.kind
+        modelled = QUORUM if isinstance(asked, Call) and asked.quorum is not None else ""
+        key = (kind, ",".join(asked.axes), lowered.how, lowered.why, modelled)
         calls, size = self._decisions.get(key, (0, 0))
         self._decisions[key] = (calls + 1, size + asked.size)
-        return lowered
+        return list(self._decisions).index(key)
 
     # --- what cannot go on ---------------------------------------------------------------
 
-    def _deadlock(self) -> UnfinishedError:
+    def _stopped(self, why: str) -> UnfinishedError:
         lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
         now = format_duration(int(self._env.now))
-        return UnfinishedError("\n  ".join([f"deadlock at {now}", *lines[:10]]))
+        return UnfinishedError("\n  ".join([f"{why} at {now}", *lines[:10]]))
 
     def _stuck_ranks(self) -> list[int]:
         return [rank for rank, finish in enumerate(self._finish) if finish < 0]
@@ -189,7 +261,7 @@ class _Driver:
         names = ", ".join(
             f"rank {other}{' (ended)' if other in ended else ''}" for other in sorted(absent)
         )
-        return "; ".join(found) + (f"; not entered by {names}" if names else "")
+        return ("; ".join(found) or "computes") + (f"; not entered by {names}" if names else "")
 
     def _refuse_leftovers(self) -> None:
         for meeting in self._matching.incomplete():

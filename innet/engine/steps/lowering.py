@@ -1,19 +1,9 @@
 """How the driver asks for operations: what a collective or a message becomes on the network."""
 
-from dataclasses import dataclass
 from typing import Protocol
 
-from innet.plan.operation import Operation
-from innet.workload.program import Call, Exchange
-
-
-@dataclass(frozen=True, slots=True)
-class Lowered:
-    """An operation, what runs it, and why no switch takes part (empty when one does)."""
-
-    operation: Operation
-    how: str
-    why: str
+from innet.plan.step import Lowered, StepPlan, request_of
+from innet.workload.actions import Call, Exchange
 
 
 class Lowering(Protocol):
@@ -24,3 +14,18 @@ class Lowering(Protocol):
 
     def message(self, exchange: Exchange) -> Lowered:
         """Lower a message of more than no bytes; place 0 is its source, place 1 its target."""
+
+
+class PlannedLowering:
+    """Looks operations up in a plan, which has them all."""
+
+    def __init__(self, plan: StepPlan) -> None:
+        self._operations = plan.operations
+
+    def collective(self, call: Call) -> Lowered:
+        """Lower a collective."""
+        return self._operations[request_of(call)]
+
+    def message(self, exchange: Exchange) -> Lowered:
+        """Lower a message."""
+        return self._operations[request_of(exchange)]

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.units import DURATION_UNITS
 from innet.workload.importers.protobuf import (
     BrokenError,
@@ -76,9 +76,7 @@ def read_trace(path: Path) -> tuple[Node, ...]:
     except EOFError:
         raise ConfigurationError("its gzip data ends too early", file=str(path)) from None
     except OSError as error:
-        raise ConfigurationError(
-            f"cannot be read: {error.strerror or error}", file=str(path)
-        ) from None
+        raise unreadable(path, error) from None
     except BrokenError as error:
         raise ConfigurationError(f"is no Chakra trace: {error}", file=str(path)) from None
 

@@ -21,7 +21,7 @@ from innet.workload.importers.chakra import (
 )
 from innet.workload.importers.imported import Entry, Imported, collective, compute, counted, wait
 
-AXIS = "rank"
+AXIS = "world"
 # CollectiveCommType; sizes are those of a rank's input, so that a vector of all_gather is larger.
 _KINDS: Mapping[int, str] = {
     0: "all_reduce",
@@ -50,13 +50,14 @@ def import_chakra(paths: Sequence[Path], ranks: int | None) -> Imported:
         raise ConfigurationError("one trace alone does not say how many ranks there are; give it")
     traces = [_Trace(path, total) for path in paths]
     programs = [tuple(trace.program()) for trace in traces]
-    step = programs[0] if len(programs) == 1 else _by_rank(programs)
+    alike = all(program == programs[0] for program in programs)
+    step = programs[0] if alike else _by_rank(programs)
     return Imported({AXIS: total}, step, tuple(_notes(traces, total)))
 
 
 def _by_rank(programs: list[tuple[Entry, ...]]) -> tuple[Entry, ...]:
     return tuple(
-        {"when": f"{AXIS} == {rank}", "do": list(program)} for rank, program in enumerate(programs)
+        {"when": f"rank == {rank}", "do": list(program)} for rank, program in enumerate(programs)
     )
 
 

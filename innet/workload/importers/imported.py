@@ -4,9 +4,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from innet.units import format_duration
+from innet.units import format_duration, noun_for
 
 Entry = dict[str, Any]
+_SUMMED = ("all_reduce", "reduce_scatter", "reduce")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +19,7 @@ class Imported:
     notes: tuple[str, ...]
 
     def totals(self) -> Mapping[tuple[str, str], tuple[int, int]]:
-        """Return calls and bytes of every (collective, axes), as one rank of all makes them."""
+        """Return calls and bytes of every (collective, axes), as the step lists them."""
         found: dict[tuple[str, str], tuple[int, int]] = {}
         for verb, options in _operations(self.step):
             if "over" in options:
@@ -26,11 +27,16 @@ class Imported:
                 found[verb, options["over"]] = (calls + 1, size + options["size"])
         return found
 
+    def summed_sizes(self) -> set[int]:
+        """Return the bytes of all vectors that are summed."""
+        return {options["size"] for verb, options in _operations(self.step) if verb in _SUMMED}
+
 
 def _operations(entries: tuple[Entry, ...] | list[Entry]) -> Iterator[tuple[str, Entry]]:
     for entry in entries:
         if "do" in entry:
-            yield from _operations(entry["do"])
+            for _ in range(entry.get("repeat", 1)):
+                yield from _operations(entry["do"])
         else:
             for verb, options in entry.items():
                 if isinstance(options, dict):
@@ -55,4 +61,4 @@ def wait(handle: str) -> Entry:
 
 def counted(count: int, one: str, several: str) -> str:
     """Return a number with its noun."""
-    return f"{count:,} {one if count == 1 else several}"
+    return f"{count:,} {noun_for(count, one, several)}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.units import DURATION_UNITS
 
 _FIELDS = 12
@@ -83,7 +83,7 @@ class _Lines:
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
-            raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(path)) from None
+            raise unreadable(path, error) from None
         except UnicodeDecodeError:
             raise ConfigurationError("is no text file", file=str(path)) from None
         self._number = 0

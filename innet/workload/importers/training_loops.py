@@ -224,8 +224,7 @@ class _DlrmLoop(_Loop):
         """Every layer in reverse order; the exchange back begins when the top layers are done."""
         for place, layer in reversed(tuple(enumerate(self._file.layers))):
             yield from self.weights(layer, place)
-            if place > 0:
-                yield from self.inputs(layer, place)
+            yield from self.inputs(layer, place)
             if place == self._last_bottom + 1:
                 first = self._file.layers[0]
                 yield from self.activations(first, first.inputs, "exchange_back")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from innet.errors import ConfigurationError
+from innet.errors import ConfigurationError, unreadable
 from innet.workload.model import Model
 from innet.workload.models.transformers import Decoder, EncoderDecoder, bert, decoder, gpt2, t5
 
@@ -69,7 +69,7 @@ def _read(path: Path) -> Mapping[str, Any]:
     try:
         values = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
-        raise ConfigurationError(f"cannot be read: {error.strerror}", file=str(path)) from None
+        raise unreadable(path, error) from None
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"no JSON: {error}", file=str(path)) from None
     if not isinstance(values, dict):

@@ -39,3 +39,26 @@ def attention_flops(length: int, keys: int, width: int) -> int:
     Nothing is saved for a causal mask, as in the usual counts of Megatron-LM.
     """
     return 2 * (2 * length * keys * width)
+
+
+def attention_half(name: str, tensors: tuple[int, ...], length: int, width: int) -> Layer:
+    """Return self-attention of `length` tokens with four square matrices among its tensors."""
+    flops = 2 * length * 4 * width * width + attention_flops(length, length, width)
+    return layer(name, tensors, flops)
+
+
+def feed_forward_half(
+    name: str, tensors: tuple[int, ...], length: int, width: int, inner: int
+) -> Layer:
+    """Return a feed-forward half of two matrices, to `inner` and back, for `length` tokens."""
+    return layer(name, tensors, 2 * length * 2 * width * inner)
+
+
+def pre_norm_block(name: str, length: int, width: int, inner: int) -> tuple[Layer, Layer]:
+    """Return both halves of a block that normalises first and has one matrix for q, k and v."""
+    attention = (*norm(width), *matrix(width, 3 * width), *matrix(width, width))
+    feed_forward = (*norm(width), *matrix(width, inner), *matrix(inner, width))
+    return (
+        attention_half(f"{name}.attention", attention, length, width),
+        feed_forward_half(f"{name}.feed_forward", feed_forward, length, width, inner),
+    )

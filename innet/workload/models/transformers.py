@@ -8,7 +8,15 @@ is a sequence of `sequence` tokens. Tensors are in the order of Hugging Face's c
 from dataclasses import dataclass
 
 from innet.workload.model import Layer, Model
-from innet.workload.models.parts import attention_flops, layer, matrix, norm
+from innet.workload.models.parts import (
+    attention_flops,
+    attention_half,
+    feed_forward_half,
+    layer,
+    matrix,
+    norm,
+    pre_norm_block,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,18 +89,7 @@ def gpt2(
     inner = 4 * hidden if inner is None else inner
     blocks = [layer("embedding", (vocabulary * hidden, positions * hidden))]
     for block in range(layers):
-        blocks += [
-            layer(
-                f"block{block}.attention",
-                (*norm(hidden), *matrix(hidden, 3 * hidden), *matrix(hidden, hidden)),
-                2 * sequence * 4 * hidden * hidden + attention_flops(sequence, sequence, hidden),
-            ),
-            layer(
-                f"block{block}.feed_forward",
-                (*norm(hidden), *matrix(hidden, inner), *matrix(inner, hidden)),
-                2 * sequence * 2 * hidden * inner,
-            ),
-        ]
+        blocks += pre_norm_block(f"block{block}", sequence, hidden, inner)
     head = layer("head", norm(hidden), 2 * sequence * hidden * vocabulary)
     return Model(name, (*blocks, head))
 
@@ -111,17 +108,11 @@ def bert(
     tables = (vocabulary * hidden, positions * hidden, types * hidden)
     blocks = [layer("embedding", tables + norm(hidden))]
     for block in range(layers):
+        attention = 4 * matrix(hidden, hidden) + norm(hidden)
+        feed_forward = (*matrix(hidden, inner), *matrix(inner, hidden), *norm(hidden))
         blocks += [
-            layer(
-                f"block{block}.attention",
-                4 * matrix(hidden, hidden) + norm(hidden),
-                2 * sequence * 4 * hidden * hidden + attention_flops(sequence, sequence, hidden),
-            ),
-            layer(
-                f"block{block}.feed_forward",
-                (*matrix(hidden, inner), *matrix(inner, hidden), *norm(hidden)),
-                2 * sequence * 2 * hidden * inner,
-            ),
+            attention_half(f"block{block}.attention", attention, sequence, hidden),
+            feed_forward_half(f"block{block}.feed_forward", feed_forward, sequence, hidden, inner),
         ]
     return Model(name, (*blocks, layer("pooler", matrix(hidden, hidden), 2 * hidden * hidden)))
 

@@ -5,7 +5,7 @@ or feed-forward half of a transformer block; tensors are in torchvision's order.
 """
 
 from innet.workload.model import Layer, Model
-from innet.workload.models.parts import attention_flops, layer, matrix, norm, stack
+from innet.workload.models.parts import layer, matrix, norm, pre_norm_block, stack
 
 _CLASSES = 1000
 
@@ -95,17 +95,6 @@ def vit_b_16() -> Model:
     embedding = (width, *matrix(patch, width), length * width)
     layers = [layer("embedding", embedding, 2 * patches * patch * width)]
     for block in range(12):
-        layers += [
-            layer(
-                f"block{block}.attention",
-                (*norm(width), *matrix(width, 3 * width), *matrix(width, width)),
-                2 * length * 4 * width * width + attention_flops(length, length, width),
-            ),
-            layer(
-                f"block{block}.feed_forward",
-                (*norm(width), *matrix(width, inner), *matrix(inner, width)),
-                2 * length * 2 * width * inner,
-            ),
-        ]
+        layers += pre_norm_block(f"block{block}", length, width, inner)
     head = layer("head", (*norm(width), *matrix(width, _CLASSES)), 2 * width * _CLASSES)
     return Model("vit_b_16", (*layers, head))

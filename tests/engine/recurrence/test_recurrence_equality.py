@@ -1,41 +1,12 @@
 """The recurrence leaves the reference engine's trace, to the picosecond, or refuses."""
 
-import dataclasses
-
 import pytest
 
 from innet.engine.recurrence.run import run_recurrence
-from innet.engine.reference.aggregation import AggregationRun
-from innet.engine.refused import RefusedError
-from innet.errors import UnfinishedError
+from tests.engine.recurrence.comparison import outcome, reference, undisturbed
 from tests.engine.recurrence.made_stars import SLOW_RECEIVER, random_plan, star
 
 BATCH = 50
-
-
-def reference(plan):
-    """The reference engine's trace under the recurrence's name, None when it cannot finish."""
-    try:
-        trace = AggregationRun(plan, None).run(None)
-    except UnfinishedError:
-        return None
-    return dataclasses.replace(trace, engine="recurrence")
-
-
-def undisturbed(trace):
-    """Whether a run has no timeout and no drop."""
-    return (
-        trace is not None
-        and not any(rank.timeouts for rank in trace.ranks)
-        and not any(link.queue_dropped for link in trace.links)
-    )
-
-
-def outcome(plan, at_once):
-    try:
-        return run_recurrence(plan, None, at_once)
-    except RefusedError:
-        return None
 
 
 @pytest.mark.parametrize("batch", range(8))

@@ -10,7 +10,6 @@ from innet.engine.refused import RefusedError
 from innet.plan.plan import Rto
 from innet.scenario.build import build_plan
 from tests.engine.made_scenarios import scenario
-from tests.engine.made_trees import two_levels, with_tree
 from tests.engine.recurrence.made_stars import SLOW_RECEIVER, star
 
 
@@ -21,11 +20,9 @@ from tests.engine.recurrence.made_stars import SLOW_RECEIVER, star
         (star("faults: [{drop: {from: 0, to: switch, packet: 3}}]"), "faults"),
         (star("faults: [{pause: {node: 0, at: 1 us, for: 1 us}}]"), "faults"),
         (star("host: {send: 10 ns, cores: 2}"), "several cores"),
-        (build_plan(scenario(), "ring", False, 100), "ring is point to point"),
         (build_plan(scenario(), "in_network", True, 100), "check: never"),
         (dataclasses.replace(star(), patience_ps=10**6), "given up"),
         (dataclasses.replace(star(), maximum_time_ps=1 << 61), "64 bits"),
-        (with_tree(star(), two_levels(2)), "several switches aggregate"),
     ],
 )
 def test_a_plan_that_is_not_for_the_recurrence_is_refused(plan, why):

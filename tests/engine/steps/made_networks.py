@@ -2,13 +2,12 @@
 
 from innet.collectives.schedule import Schedule
 from innet.engine.network import Completion
-from innet.engine.steps.lowering import Lowered
 from innet.plan.operation import Operation
 from innet.plan.plan import Rto
+from innet.plan.step import Lowered
 from innet.units import serialisation_ps
-from innet.workload.expression import parse_expression
 from innet.workload.mesh import Mesh
-from innet.workload.parse import parse_step
+from innet.workload.parse import parse_let, parse_step
 from innet.workload.program import Workload
 from innet.workload.statements import Place
 
@@ -87,5 +86,5 @@ def made_workload(mesh, step, blocks=None, let=None, layers=()):
         return Place("step.yaml", numbers[-1] + 1 if numbers else 1)
 
     parsed = parse_step(step, blocks or {}, tuple(mesh), locate)
-    names = {name: parse_expression(value) for name, value in (let or {}).items()}
+    names = parse_let(let or {}, tuple(mesh), locate)
     return Workload(Mesh(mesh), parsed, names, tuple(layers))

@@ -2,9 +2,9 @@
 
 import pytest
 
-from innet.engine.steps.driver import run_step
+from innet.engine.steps.driver import Limits, run_step
 from innet.errors import ConfigurationError, UnfinishedError
-from innet.workload.program import TimedLayer
+from innet.workload.actions import TimedLayer
 from tests.engine.steps.made_networks import AlphaBetaNetwork, PlainLowering, made_workload
 
 NS, MS = 10**3, 10**9
@@ -85,6 +85,20 @@ def test_collectives_of_a_group_take_turns_and_those_of_other_groups_do_not():
     }
 
 
+def test_lanes_of_a_group_run_at_once_and_are_matched_apart():
+    gather = {"all_gather": {"size": "2 MB", "over": "a", "lane": "gathers", "async": "g"}}
+    scatter = {"reduce_scatter": {"size": "1 MB", "over": "a", "async": "g"}}
+    # The ranks begin them in different orders.
+    step = [{"when": "a", "do": [gather]}, scatter, scatter, {"when": "not a", "do": [gather]}]
+    trace = run(made_workload({"a": 2}, step), AlphaBetaNetwork(0, 10**9))
+    ends = [(span.operation, span.end_ps) for span in trace.spans if span.rank == 0]
+    assert sorted(ends) == [
+        ("all_gather", 16 * MS),
+        ("reduce_scatter", 8 * MS),
+        ("reduce_scatter", 16 * MS),
+    ]
+
+
 def test_a_collective_waits_for_its_slowest_rank():
     step = [{"compute": "rank*1 ms"}, {"reduce_scatter": {"size": 1, "over": "dp"}}]
     trace = run(made_workload({"dp": 3}, step), AlphaBetaNetwork(latency_ps=5 * NS))
@@ -161,3 +175,86 @@ def test_a_message_that_nobody_receives_is_an_error_of_its_line():
     step = [{"send": {"to": {"dp": "dp+1"}, "size": 8}}]
     with pytest.raises(ConfigurationError, match=r"^step.yaml:1: rank 0 .*rank 1 never enters"):
         run(made_workload({"dp": 2}, step))
+
+
+def starts(trace, rank):
+    return [
+        span.start_ps // MS
+        for span in trace.spans
+        if (span.rank, span.operation) == (rank, "compute")
+    ]
+
+
+def test_slack_lets_a_rank_run_ahead_of_the_slowest_and_no_further():
+    body = [{"compute": "(1 + 2*rank)*1 ms"}, {"all_reduce": {"size": 8, "over": "w"}}]
+    trace = run(made_workload({"w": 2}, [{"repeat": 5, "slack": 2, "do": body}]))
+    # Sum i is complete at 3(i+1) ms; rank 0 ends turn i when sum i-2 is.
+    assert starts(trace, 0) == [0, 1, 2, 3, 6]
+    assert starts(trace, 1) == [0, 3, 6, 9, 12]
+    assert trace.finish_ps == (15 * MS, 15 * MS)
+
+
+@pytest.mark.parametrize(("slack", "expected_ms"), [(0, 12), (1, 8)])
+def test_slack_evens_out_ranks_that_are_slow_in_turns(slack, expected_ms):
+    body = [{"compute": "1 ms + 2 ms*((i + rank) % 2)"}, {"all_reduce": {"size": 8, "over": "w"}}]
+    trace = run(made_workload({"w": 2}, [{"repeat": 4, "slack": slack, "do": body}]))
+    assert trace.finish_ps == (expected_ms * MS,) * 2
+
+
+def quorum_of(quorum, third_ms, turns):
+    times = {"first": "1 ms", "second": "2 ms", "third": f"{third_ms} ms"}
+    mine = "first*(w == 0) + second*(w == 1) + third*(w == 2)"
+    body = [{"compute": mine}, {"all_reduce": {"size": 8, "over": "w", "quorum": quorum}}]
+    step = [{"repeat": turns, "do": body}]
+    return run(made_workload({"w": 3}, step, let=times), AlphaBetaNetwork(latency_ps=5 * MS))
+
+
+@pytest.mark.parametrize(
+    ("quorum", "third_ms", "turns", "expected_ms"),
+    [
+        (3, 9, 1, (14, 14, 14)),
+        # Two have entered after 2 ms, so that all have the sum 5 ms later; a late rank goes on.
+        (2, 9, 1, (7, 7, 9)),
+        (2, 4, 1, (7, 7, 7)),
+        # The second sum has its two at 7 + 2 ms.
+        (2, 9, 2, (14, 14, 18)),
+        # Rank 0 alone sets the pace of sums: 1 + 5, again and again.
+        (1, 9, 2, (12, 12, 18)),
+    ],
+)
+def test_a_quorum_completes_an_operation_for_all(quorum, third_ms, turns, expected_ms):
+    trace = quorum_of(quorum, third_ms, turns)
+    assert trace.finish_ps == tuple(time * MS for time in expected_ms)
+
+
+def test_a_quorum_is_shown_as_what_is_modelled():
+    assert [each.modelled for each in quorum_of(3, 9, 1).decisions] == [""]
+    (decision,) = quorum_of(2, 4, 1).decisions
+    assert decision.modelled.startswith("the members' times of entry; all take part once")
+    assert decision.calls == 1
+    late = [span for span in quorum_of(2, 4, 1).spans if span.rank == 2]
+    assert [(span.operation, span.start_ps, span.end_ps) for span in late] == [
+        ("all_reduce", 4 * MS, 7 * MS),
+        ("compute", 0, 4 * MS),
+    ]
+
+
+def test_the_absent_take_part_when_they_notice():
+    body = [{"compute": "w*10 ms"}, {"all_reduce": {"size": 8, "over": "w", "quorum": 1}}]
+    workload = made_workload({"w": 2}, body)
+    trace = run_step(workload, AlphaBetaNetwork(5 * MS), PlainLowering(), Limits(notice_ps=2 * MS))
+    assert trace.finish_ps == (7 * MS, 10 * MS)
+
+
+def test_different_quorums_and_types_name_both_ranks():
+    call = {"size": 8, "over": "w", "quorum": "1 + (w > 0)", "dtype": "float16"}
+    with pytest.raises(ConfigurationError) as failed:
+        run(made_workload({"w": 3}, [{"reduce": call}]))
+    assert "rank 1 calls reduce (float16, quorum 2) of 8 B over w" in str(failed.value)
+    assert "rank 0 calls reduce (float16, quorum 1) of 8 B" in str(failed.value)
+
+
+def test_a_rank_that_never_calls_is_named_though_a_quorum_was_there():
+    call = {"all_reduce": {"size": 8, "over": "w", "quorum": 1}}
+    with pytest.raises(ConfigurationError, match=r"rank 0 calls all_reduce .*which rank 1 never"):
+        run(made_workload({"w": 2}, [{"when": "w == 0", "do": [call]}]))

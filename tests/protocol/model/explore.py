@@ -223,6 +223,15 @@ def _wiped(state: State) -> State:
 # --- The protocol -------------------------------------------------------------------------
 
 
+def asks_that_matter(asked: list[int], count: list[int], most: int) -> list[int]:
+    """Who has asked, in the sets where that makes a difference: states that differ else are one.
+
+    At most `most` contributions wait for more in a set, whose first forgets who asked before. One
+    alone is heard whenever it asks.
+    """
+    return [asked[in_set] if most > 1 and 0 < count[in_set] <= most else 0 for in_set in (0, 1)]
+
+
 def _at_switch(state: State, place: int, sender: Worker, number: int, setting: Setting) -> State:
     """The switch takes an update of the worker at `place`, whose record is now `sender`."""
     workers = [*state.workers[:place], sender, *state.workers[place + 1 :]]
@@ -259,8 +268,7 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
         answer = (RESULT, number, right)
     elif flags & CALL_HELP:
         answer = (HELP, number, True)
-    # Only an incomplete set is asked for; its first contribution forgets who asked before.
-    asked = [asked[in_set] * (0 < count[in_set] < setting.workers) for in_set in (0, 1)]
+    asked = asks_that_matter(asked, count, setting.workers - 1)
     for bit, worker in enumerate(workers):
         marks = (bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1))
         asks = (bool(asked[0] >> bit & 1), bool(asked[1] >> bit & 1))
@@ -279,26 +287,33 @@ def _added(worker: Worker, here: int, numbers: tuple[int, ...]) -> Worker:
 
 def _at_worker(worker: Worker, packet: tuple[str, int, bool], setting: Setting) -> Worker | None:
     """A worker takes a result or a call for help; None when it takes a wrong sum."""
+    taken = worker_takes(worker.chunk, worker.kept, packet, setting.rounds)
+    if taken is None:
+        return None
+    chunk, kept, sent = taken
+    up = worker.up if sent == IDLE else put(worker.up, sent, setting.up, setting.reorder)
+    return worker._replace(chunk=chunk, kept=kept, up=up)
+
+
+def worker_takes(
+    waits_for: int, keeps: int, packet: tuple[str, int, bool], rounds: int
+) -> tuple[int, int, int] | None:
+    """What a worker waits for and keeps after a packet, and the chunk that it sends or IDLE.
+
+    None when it takes a wrong sum.
+    """
     kind, number, right = packet
-    chunk, kept = [worker.chunk], [worker.kept]
-    sets = [(worker.chunk if worker.chunk != IDLE else setting.rounds) % 2]
+    chunk, kept = [waits_for], [keeps]
+    sets = [(waits_for if waits_for != IDLE else rounds) % 2]
     if kind == HELP:
-        asked = worker_helps(kept, kept, sets, 0, number % 2, number)
-        return (
-            worker
-            if asked == IDLE
-            else worker._replace(up=put(worker.up, asked, setting.up, setting.reorder))
-        )
+        return waits_for, keeps, worker_helps(kept, kept, sets, 0, number % 2, number)
     done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
     if done == IDLE:
-        return worker
+        return waits_for, keeps, IDLE
     if not right:
         return None
-    if done + 1 == setting.rounds:
-        return worker._replace(chunk=IDLE, kept=kept[0])
-    return worker._replace(
-        chunk=done + 1, kept=kept[0], up=put(worker.up, done + 1, setting.up, setting.reorder)
-    )
+    following = IDLE if done + 1 == rounds else done + 1
+    return following, kept[0], following
 
 
 # --- By hand ------------------------------------------------------------------------------

@@ -17,7 +17,18 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from explore import Found, choices, explore_from, put, tell, without
+from explore import (
+    HELP,
+    RESULT,
+    Found,
+    asks_that_matter,
+    choices,
+    explore_from,
+    put,
+    tell,
+    without,
+    worker_takes,
+)
 
 from innet.protocol.level_transitions import (
     ANSWERED,
@@ -34,15 +45,13 @@ from innet.protocol.transitions import (
     STORE,
     UNICAST,
     switch_receive,
-    worker_helps,
-    worker_result,
 )
 
-RESULT, HELP = "result", "help"
 WORKER, LOWER, ROOT = 0, 1, 2  # the first field of a record, so that they can be sorted
 
 Tree: TypeAlias = tuple[Any, ...]
-Update: TypeAlias = tuple[int, bool]  # its number, is its (partial) sum right
+Update: TypeAlias = tuple[int, bool, bool]  # its number, is its sum right, does it ask for help
+Added: TypeAlias = tuple[tuple[int, bool], ...]  # the number of each, was its sum right
 Answer: TypeAlias = tuple[str, int, bool]  # its kind, its number, is the sum right
 
 
@@ -65,7 +74,7 @@ class Child(NamedTuple):
     down: tuple[Answer, ...]
     marks: tuple[bool, bool]
     asks: tuple[bool, bool]
-    added: tuple[tuple[Update, ...], tuple[Update, ...]]
+    added: tuple[Added, Added]
     below: Any  # Worker | Switch
 
 
@@ -107,7 +116,7 @@ class WrongSum(Exception):  # noqa: N818
 Step: TypeAlias = tuple[Any, tuple[Update, ...], bool]
 
 NEITHER = (False, False)
-NOTHING_ADDED: tuple[tuple[Update, ...], tuple[Update, ...]] = ((), ())
+NOTHING_ADDED: tuple[Added, Added] = ((), ())
 
 
 def first_state(setting: TreeSetting) -> State:
@@ -117,11 +126,14 @@ def first_state(setting: TreeSetting) -> State:
 
 def _first(tree: Tree, level: int) -> Switch:
     children = []
+    up: tuple[Update, ...]
+    record: Any
     for below in tree:
         if below == 0:
-            children.append(Child(((0, True),), (), NEITHER, NEITHER, NOTHING_ADDED, Worker(WORKER, 0, IDLE)))
+            up, record = (_from_worker(0),), Worker(WORKER, 0, IDLE)
         else:
-            children.append(Child((), (), NEITHER, NEITHER, NOTHING_ADDED, _first(below, LOWER)))
+            up, record = (), _first(below, LOWER)
+        children.append(Child(up, (), NEITHER, NEITHER, NOTHING_ADDED, record))
     return Switch(level, (0, 0), (0, 0), (True, True), tuple(sorted(children)))
 
 
@@ -157,7 +169,7 @@ def _steps(below: Any, setting: TreeSetting, may_wipe: bool) -> Iterator[Step]:
     if below.level != WORKER:
         yield from _switch_steps(below, setting, may_wipe)
     elif below.chunk != IDLE:  # a repeat
-        yield below, ((below.chunk, True),), False
+        yield below, (_from_worker(below.chunk),), False
 
 
 def _switch_steps(switch: Switch, setting: TreeSetting, may_wipe: bool) -> Iterator[Step]:
@@ -214,7 +226,7 @@ def _update(
     switch: Switch, place: int, packet: Update, setting: TreeSetting
 ) -> tuple[Switch, tuple[Update, ...]]:
     """The switch takes a contribution of the child at `place`; what it sends up."""
-    number, _ = packet
+    number, right, asks = packet
     here = number % 2
     bitmap = _bitmap([child.marks for child in switch.children])
     asked = _bitmap([child.asks for child in switch.children])
@@ -232,17 +244,19 @@ def _update(
         place,
         number,
         setting.guard,
-        setting.helps,
+        setting.helps and asks,
     )
     children = list(switch.children)
     if flags & STORE:
         children = [_added(child, here, ()) for child in children]
     if flags & (STORE | ADD):
         mine = children[place].added[here]
-        children[place] = _added(children[place], here, (*mine, packet))
+        children[place] = _added(children[place], here, (*mine, (number, right)))
     after = _after(switch, bitmap, asked, count, numbers, children, setting)
-    if flags & SEND_UP_AGAIN or (flags & COMPLETE and switch.level == LOWER):
-        return _sorted(after), (_sum(after, number),)
+    if flags & SEND_UP_AGAIN:
+        return _sorted(after), ((*_sum(after, number), flags & CALL_HELP != 0),)
+    if flags & COMPLETE and switch.level == LOWER:
+        return _sorted(after), ((*_sum(after, number), asks),)
     if flags & UNICAST:
         return _sorted(_sent_down(after, _result(after, number), setting, place)), ()
     if flags & COMPLETE:
@@ -268,14 +282,14 @@ def _answer(below: Any, packet: Answer, setting: TreeSetting) -> tuple[Any, tupl
             return below, ()
         rights = (right, below.right[1]) if here == 0 else (below.right[0], right)
         children = [_added(child, here, ()) for child in children]
-        after = _after(below, bitmap, asked, count, numbers, children, setting)._replace(right=rights)
-        return _sorted(_sent_down(after, packet, setting)), ()
+        after = _after(below, bitmap, asked, count, numbers, children, setting)
+        return _sorted(_sent_down(after._replace(right=rights), packet, setting)), ()
     flags = lower_help(bitmap, count, numbers, len(children), 1, here, number)
     if count[here] == 0:
         children = [_added(child, here, ()) for child in children]
     after = _after(below, bitmap, asked, count, numbers, children, setting)
     if flags & SEND_UP_AGAIN:
-        return _sorted(after), (_sum(after, number),)
+        return _sorted(after), ((*_sum(after, number), False),)
     if flags & CALL_HELP:
         return _sorted(_sent_down(after, packet, setting)), ()
     return _sorted(after), ()
@@ -284,20 +298,16 @@ def _answer(below: Any, packet: Answer, setting: TreeSetting) -> tuple[Any, tupl
 def _at_worker(
     worker: Worker, packet: Answer, setting: TreeSetting
 ) -> tuple[Worker, tuple[Update, ...]]:
-    kind, number, right = packet
-    chunk, kept = [worker.chunk], [worker.kept]
-    sets = [(worker.chunk if worker.chunk != IDLE else setting.rounds) % 2]
-    if kind == HELP:
-        asked = worker_helps(kept, kept, sets, 0, number % 2, number)
-        return worker, () if asked == IDLE else ((asked, True),)
-    done = worker_result(chunk, [*chunk], sets, kept, [*kept], 0, number % 2, number)
-    if done == IDLE:
-        return worker, ()
-    if not right:
+    taken = worker_takes(worker.chunk, worker.kept, packet, setting.rounds)
+    if taken is None:
         raise WrongSum
-    if done + 1 == setting.rounds:
-        return worker._replace(chunk=IDLE, kept=kept[0]), ()
-    return worker._replace(chunk=done + 1, kept=kept[0]), ((done + 1, True),)
+    chunk, kept, sent = taken
+    return worker._replace(chunk=chunk, kept=kept), () if sent == IDLE else (_from_worker(sent),)
+
+
+def _from_worker(number: int) -> Update:
+    """A worker's contribution. Any may be a repeat that asks for help."""
+    return number, True, True
 
 
 def _bitmap(bits: list[tuple[bool, bool]]) -> list[int]:
@@ -315,8 +325,8 @@ def _after(
     setting: TreeSetting,
 ) -> Switch:
     """The switch with what a transition has left in its registers."""
-    # Only an incomplete set is asked for; its first contribution forgets who asked before.
-    asked = [asked[in_set] * (0 < count[in_set] < len(children)) for in_set in (0, 1)]
+    most = len(children) - 1 if switch.level == ROOT else len(children)
+    asked = asks_that_matter(asked, count, most)
     marked = tuple(
         child._replace(
             marks=(bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1)),
@@ -331,7 +341,7 @@ def _after(
     return Switch(switch.level, (count[0], count[1]), held, (right[0], right[1]), marked)
 
 
-def _sum(switch: Switch, number: int) -> Update:
+def _sum(switch: Switch, number: int) -> tuple[int, bool]:
     """The sum of what the children contributed to the set of `number`, and whether it is right."""
     here = number % 2
     return number, all(child.added[here] == ((number, True),) for child in switch.children)

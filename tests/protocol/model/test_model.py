@@ -47,9 +47,9 @@ def test_case_26_without_help_the_guarded_protocol_is_silent_too():
 @pytest.mark.parametrize(
     ("setting", "least"),
     [
-        (Setting(2, 2, True, up=2, down=1, wipes=True), 15_000),
-        (Setting(2, 4, True, up=1, down=1, wipes=True), 9_000),
-        (Setting(3, 2, True, up=1, down=1, wipes=True), 100_000),
+        (Setting(2, 3, True, up=2, down=1, wipes=True), 40_000),
+        (Setting(2, 4, True, up=1, down=1, wipes=True), 6_000),
+        (Setting(3, 1, True, up=2, down=1, wipes=True), 12_000),
         (Setting(2, 2, True, up=2, down=1, wipes=False), 1_000),
     ],
 )
