@@ -204,7 +204,7 @@ class _Work:
 def _checked(scenario: Scenario) -> Scenario:
     """The scenario with `check: always`: packets carry values here, so they can be checked."""
     collective = scenario.collective.model_copy(update={"check": "always"})
-    checked = scenario.model_copy(update={"collective": collective})
+    checked = scenario.model_copy(update={"collective_": collective})
     checked.remember(scenario.origin, scenario.folder)
     return checked
 

@@ -120,8 +120,11 @@ class Child(Closing):
         return os.pread(self._log.fileno(), _LAST_BYTES, start).decode(errors="replace")
 
     def _wait_for_program(self) -> None:
-        """Wait until the child is bound to end with this process, and runs the program."""
-        while self.is_running() and _command(self.pid)[: len(_BINDER)] == _BINDER:
+        """Wait until the child is bound to end with this process, and runs the program.
+
+        While the kernel puts one program in the place of another there is no command to read.
+        """
+        while self.is_running() and _command(self.pid)[: len(_BINDER)] in (_BINDER, [""]):
             time.sleep(_LOOK_S)
 
     def _said(self) -> str:

@@ -4,6 +4,7 @@ Linux's poll counts milliseconds, so that is how finely timers are met.
 """
 
 import selectors
+import time
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
@@ -27,50 +28,64 @@ class Participant(Protocol):
 
 
 class Loop:
-    """Drives its participants, in their order, until it is told to stop."""
+    """Drives its participants, in their order, until it is told to stop.
 
-    def __init__(self, clock: Clock, participants: Sequence[Participant] = ()) -> None:
+    `rest_ps`, if there is one, says how long to leave descriptors alone after one was read.
+    """
+
+    def __init__(
+        self,
+        clock: Clock,
+        participants: Sequence[Participant] = (),
+        rest_ps: Callable[[], int] = lambda: 0,
+    ) -> None:
         self.clock = clock
         self.participants = list(participants)
+        self._rest_ps = rest_ps
+        self._descriptors: list[Sequence[int]] = []
         self._watched: dict[int, Participant] = {}
 
     def run(self, is_over: Callable[[], bool]) -> None:
         """Run until `is_over()`, which is asked between any two things that happen."""
         with selectors.DefaultSelector() as selector:
-            self._watched = {}
+            self._descriptors, self._watched = [], {}
             while not is_over():
-                self._run_due()
+                seconds_left = self._run_due()
                 self._watch(selector)
                 if is_over():
                     return
-                ready = selector.select(self._seconds_left())
+                ready = selector.select(seconds_left)
                 for participant in dict.fromkeys(self._watched[key.fd] for key, _ in ready):
                     participant.on_readable(self.clock.now())
+                rest = self._rest_ps() if ready else 0
+                if rest:
+                    time.sleep(rest / PS_PER_SECOND)
 
-    def _run_due(self) -> None:
+    def _run_due(self) -> float | None:
+        """Run what is due; return in how many seconds something will be, None if nothing."""
         now = self.clock.now()
+        first: int | None = None
         for participant in self.participants:
-            time = participant.next_time()
-            if time is not None and time <= now:
+            due = participant.next_time()
+            if due is not None and due <= now:
                 participant.on_time(now)
+                due = participant.next_time()
+            if due is not None and (first is None or due < first):
+                first = due
+        return None if first is None else max(0, first - self.clock.now()) / PS_PER_SECOND
 
     def _watch(self, selector: selectors.BaseSelector) -> None:
+        descriptors = [participant.descriptors() for participant in self.participants]
+        if descriptors == self._descriptors:
+            return
+        self._descriptors = descriptors
         wanted = {
             descriptor: participant
-            for participant in self.participants
-            for descriptor in participant.descriptors()
+            for participant, its in zip(self.participants, descriptors, strict=True)
+            for descriptor in its
         }
-        if wanted == self._watched:
-            return
         for descriptor in self._watched.keys() - wanted.keys():
             selector.unregister(descriptor)
         for descriptor in wanted.keys() - self._watched.keys():
             selector.register(descriptor, selectors.EVENT_READ)
         self._watched = wanted
-
-    def _seconds_left(self) -> float | None:
-        times = [participant.next_time() for participant in self.participants]
-        first = min((time for time in times if time is not None), default=None)
-        if first is None:
-            return None
-        return max(0, first - self.clock.now()) / PS_PER_SECOND

@@ -36,8 +36,7 @@ def open_interface(interface: str, buffer_bytes: int = 16 * 2**20) -> socket.soc
     try:
         opened.setblocking(False)
         enlarge_buffer(opened, buffer_bytes)
-        with suppress(OSError):  # before Linux 4.20 receive_frames sorts them out
-            opened.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)
+        opened.setsockopt(_SOL_PACKET, _PACKET_IGNORE_OUTGOING, 1)  # since Linux 4.20
         opened.bind((interface, _ALL_PROTOCOLS))
     except OSError as error:
         opened.close()
@@ -50,13 +49,10 @@ def open_interface(interface: str, buffer_bytes: int = 16 * 2**20) -> socket.soc
 def receive_frames(opened: socket.socket) -> list[bytes]:
     """Take out up to BATCH frames that came in at an interface."""
     frames = []
-    for _ in range(BATCH):
-        try:
-            data, address = opened.recvfrom(LARGEST_PACKET)
-        except OSError:  # nothing more, or the interface has gone down
-            break
-        if address[2] != socket.PACKET_OUTGOING:
-            frames.append(data)
+    with suppress(OSError):  # nothing more, or the interface has gone down
+        for _ in range(BATCH):
+            # Python asks the kernel for the interface's name whenever it is to tell an address.
+            frames.append(opened.recv(LARGEST_PACKET))
     return frames
 
 

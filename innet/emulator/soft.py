@@ -12,11 +12,13 @@ import numpy as np
 
 from innet.emulator.job_checks import require_apart
 from innet.emulator.jobs import Job
-from innet.emulator.soft_answers import ASKS_HELP, Answer, Receiver
+from innet.emulator.soft_answers import Answer, Receiver
 from innet.emulator.soft_forward import Forwarding
 from innet.protocol.endpoint import TO_ALL, UPDATE, AggregationPacket
 from innet.protocol.switch import AggregationSwitch
+from innet.wire.frames import WIRE_INTEGER
 from innet.wire.headers import (
+    ASKS_HELP_BIT,
     BASE_PORT,
     ELEMENT_BYTES,
     ETHERNET_BYTES,
@@ -27,12 +29,12 @@ from innet.wire.headers import (
     MESSAGE_HEAD_BYTES,
     PORT_MASK,
     PROTOCOL_UDP,
-    SIZE_CODES,
     UDP_BYTES,
     VERSION_AND_LENGTH,
     MessageType,
     RawFrame,
     internet_checksum,
+    type_and_size,
 )
 
 POOL_SLOTS = 1024
@@ -105,7 +107,7 @@ class SoftSwitch:
     def __init__(self, elements: int, slots: int = POOL_SLOTS) -> None:
         self.elements = elements
         self.slots = slots
-        self._type_and_size = MessageType.UPDATE << 4 | SIZE_CODES[elements]
+        self._type_and_size = type_and_size(MessageType.UPDATE, elements)
         self._udp_length = UDP_BYTES + MESSAGE_HEAD_BYTES + ELEMENT_BYTES * elements
         self.load()
 
@@ -186,9 +188,9 @@ class SoftSwitch:
             slot,
             raw.pool_index >> 15,
             raw.number,
-            bool(raw.type_and_size & ASKS_HELP),
+            bool(raw.type_and_size & ASKS_HELP_BIT),
             raw.exponent,
-            np.frombuffer(frame, dtype=">i4", offset=HEAD_BYTES).astype(np.int32),
+            np.frombuffer(frame, WIRE_INTEGER, offset=HEAD_BYTES).astype(np.int32),
         )
         installed.machine.receive(packet, 0)
         while installed.machine.next_event() is not None:
@@ -202,7 +204,7 @@ class SoftSwitch:
         # The field is compared, as the P4 program does: 0 and 65535 are not the same here.
         covered = frame[ETHERNET_BYTES : _IP_CHECKSUM.start] + frame[_IPS]
         return (
-            raw.type_and_size & ~ASKS_HELP == self._type_and_size
+            raw.type_and_size & ~ASKS_HELP_BIT == self._type_and_size
             and raw.total_length == IPV4_BYTES + self._udp_length
             and raw.udp_length == self._udp_length
             and internet_checksum(covered) == raw.ip_checksum

@@ -6,8 +6,9 @@ identification, flags and type of service, and its second exponent.
 
 from innet.emulator.jobs import Member
 from innet.protocol.endpoint import HELP, AggregationPacket
-from innet.wire.frames import Address
+from innet.wire.frames import WIRE_INTEGER, Address
 from innet.wire.headers import (
+    ASKS_HELP_BIT,
     ETHERNET_BYTES,
     HEAD_BYTES,
     IPV4_BYTES,
@@ -17,9 +18,6 @@ from innet.wire.headers import (
     UDP_BYTES,
     MessageType,
 )
-
-ASKS_HELP = 0x08
-"""The bit beside type and size by which a repeat asks for help."""
 
 # Where fields lie in a frame.
 _UDP_START = ETHERNET_BYTES + IPV4_BYTES
@@ -52,7 +50,7 @@ class Answer:
     def __init__(self, frame: bytes, answer: AggregationPacket) -> None:
         head = bytearray(frame[:HEAD_BYTES])
         head[_TTL] = TIME_TO_LIVE
-        head[_TYPE] &= ~ASKS_HELP
+        head[_TYPE] &= ~ASKS_HELP_BIT
         payload = b""
         if answer.kind == HELP:
             head[_TYPE] = head[_TYPE] & 0x0F | MessageType.HELP << 4
@@ -60,7 +58,7 @@ class Answer:
             head[_UDP_LENGTH] = (_HELP_TOTAL_LENGTH - IPV4_BYTES).to_bytes(2)
         elif answer.values is not None:
             head[_EXPONENT] = answer.exponent & 0xFF
-            payload = answer.values.astype(">i4").tobytes()
+            payload = answer.values.astype(WIRE_INTEGER).tobytes()
         self._ethertype_to_protocol = bytes(head[_AFTER_MACS])
         self._sum = int.from_bytes(head[ETHERNET_BYTES : _IP_CHECKSUM.start] + b"\0\0") << 64
         self._udp_length = bytes(head[_UDP_LENGTH])

@@ -68,7 +68,7 @@ def rank_times(trace: StepTrace) -> list[RankTimes]:
 
 @dataclass(frozen=True, slots=True)
 class _Rank:
-    """A rank's compute, and its other spans each with when all ranks had entered its operation."""
+    """A rank's compute, and its other spans, each with when its operation had its ranks."""
 
     compute: Intervals
     opened: Sequence[tuple[Span, int]]

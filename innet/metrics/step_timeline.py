@@ -1,11 +1,12 @@
 """What a drawing of a step's timeline shows: bars in the lanes of every rank.
 
-A drawing shows 1/1500 of a step. Short bars of one kind that are closer are one bar, so that a
-step of a million operations is drawn by as few bars as one of a thousand; shorter bars are as long
-as that, and long operations that touch are parted by as much.
+A drawing shows at most 1/1500 of a step. Short bars of one kind that are closer are one bar;
+shorter bars are as long as that, and long operations that touch are parted by as much. Where a lane
+has more bars than a drawing can show, it is cut into cells, each of which shows what fills most of
+it, so that a step of a million operations is drawn by as few bars as one of a thousand.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from innet.trace.steps import COMPUTE
 # Of the step's time: less than a pixel of a drawing as wide as a page.
 _VISIBLE_PARTS = 1500
 _SHORT = 8  # of what can be seen
+_MOST_BARS = 24_000  # of a timeline whose lanes are cut into cells, unless these were fewer than
+_FEWEST_CELLS = 250
 
 
 class Bar(NamedTuple):
@@ -70,10 +73,16 @@ def timelines_of(content: bytes, algorithms: Sequence[str]) -> list[Timeline]:
 
 def _timeline(algorithm: str, spans: Sequence[StoredSpan], kinds: tuple[str, ...]) -> Timeline:
     step = max((span.end_ps for span in spans), default=0)
-    entries = entered_ps(spans)
+    entries, numbers = entered_ps(spans), {kind: number for number, kind in enumerate(kinds)}
+    found = lanes_of(spans)
+    cells = min(_VISIBLE_PARTS, max(_FEWEST_CELLS, _MOST_BARS // max(1, len(found))))
     lanes = tuple(
-        TimelineLane(lane.rank, lane.category, tuple(_bars(lane, entries, kinds, step)))
-        for lane in lanes_of(spans)
+        TimelineLane(
+            lane.rank,
+            lane.category,
+            _drawn(list(_exact(lane, entries, numbers)), step, cells, lane.category != COMPUTE),
+        )
+        for lane in found
     )
     return Timeline(algorithm, step, kinds, lanes)
 
@@ -82,21 +91,34 @@ def _kind(span: StoredSpan) -> str:
     return f"{span.operation} over {span.axes}" if span.axes else span.operation
 
 
-def _bars(
-    lane: Lane, entries: dict[int, int], kinds: tuple[str, ...], step_ps: int
-) -> Iterator[Bar]:
-    parted = lane.category != COMPUTE
-    return _seen(_exact(lane, entries, kinds), step_ps // _VISIBLE_PARTS, parted)
-
-
-def _exact(lane: Lane, entries: dict[int, int], kinds: tuple[str, ...]) -> Iterator[Bar]:
+def _exact(lane: Lane, entries: Mapping[int, int], numbers: Mapping[str, int]) -> Iterator[Bar]:
     for span in lane.spans:
-        kind = kinds.index(_kind(span))
+        kind = numbers[_kind(span)]
         entered = min(max(span.start_ps, entries.get(span.number, 0)), span.end_ps)
         if span.start_ps < entered:
             yield Bar(span.start_ps, entered, kind, True)
         if entered < span.end_ps or span.start_ps == span.end_ps:
             yield Bar(entered, span.end_ps, kind, False)
+
+
+def _drawn(bars: Sequence[Bar], step_ps: int, cells: int, parted: bool) -> tuple[Bar, ...]:
+    found = tuple(_seen(bars, step_ps // _VISIBLE_PARTS, parted))
+    return found if len(found) <= cells else tuple(_cut(bars, -(-step_ps // cells)))
+
+
+def _cut(bars: Iterable[Bar], cell_ps: int) -> Iterator[Bar]:
+    """Show in every cell that is not empty what fills most of it; join cells alike."""
+    filled: dict[int, dict[tuple[int, bool], int]] = {}
+    for start, end, kind, waiting in bars:
+        for cell in range(start // cell_ps, -(-max(end, start + 1) // cell_ps)):
+            length = min(end, (cell + 1) * cell_ps) - max(start, cell * cell_ps)
+            own = filled.setdefault(cell, {})
+            own[kind, waiting] = own.get((kind, waiting), 0) + length
+    shown = (
+        Bar(cell * cell_ps, (cell + 1) * cell_ps, *max(own, key=lambda key: (own[key], key)))
+        for cell, own in sorted(filled.items())
+    )
+    return _seen(shown, 0, parted=False)
 
 
 def _seen(bars: Iterable[Bar], least_ps: int, parted: bool) -> Iterator[Bar]:

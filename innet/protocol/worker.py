@@ -163,6 +163,11 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
         """Whether no chunk of the current tensor is left."""
         return self._tensor.left == 0
 
+    @property
+    def round_trip_ps(self) -> int:
+        """The smoothed time between a packet and its answer; 0 before it was measured."""
+        return self._timer[SMOOTHED]
+
     def all_reduce(
         self,
         elements: int,

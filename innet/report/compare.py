@@ -2,17 +2,22 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from rich.text import Text
 
 from innet.metrics.figures import RunSummary
+from innet.metrics.step_figures import StepSummary
 from innet.report.numbers import short_duration, short_parameter
-from innet.report.results import StoredRun
+from innet.report.results import Results, StoredRun
+from innet.report.step_results import StoredSteps
 
 _GAP = "  "
 _IGNORED = ("name",)
+
+Summary = TypeVar("Summary", bound=RunSummary | StepSummary)
+# The swept values of every point, and its runs.
+Points = Sequence[tuple[Mapping[str, Any], Sequence[Summary]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,42 +29,14 @@ class Change:
     after: Any
 
 
-class _Summary(Protocol):
-    @property
-    def algorithm(self) -> str: ...
-
-
-_AnySummary = TypeVar("_AnySummary", bound=_Summary)
-_AnySummaryOut = TypeVar("_AnySummaryOut", bound=_Summary, covariant=True)
-
-
-class _Point(Protocol[_AnySummaryOut]):
-    @property
-    def parameters(self) -> Mapping[str, Any]: ...
-    @property
-    def runs(self) -> Sequence[_AnySummaryOut]: ...
-
-
-class _Results(Protocol[_AnySummaryOut]):
-    @property
-    def points(self) -> Sequence[_Point[_AnySummaryOut]]: ...
-
-
-class _Stored(Protocol):
-    @property
-    def folder(self) -> Path: ...
-    @property
-    def scenario(self) -> Mapping[str, Any]: ...
-
-
 @dataclass(frozen=True)
-class Pair(Generic[_AnySummary]):
+class Pair(Generic[Summary]):
     """The same algorithm at the same point in both runs; None where one lacks it."""
 
     point: str
     algorithm: str
-    before: _AnySummary | None
-    after: _AnySummary | None
+    before: Summary | None
+    after: Summary | None
 
 
 def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]:
@@ -73,8 +50,8 @@ def changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[Change]
     ]
 
 
-def pairs(before: _Results[_AnySummary], after: _Results[_AnySummary]) -> list[Pair[_AnySummary]]:
-    """Return all runs of both results, matched by swept values and algorithm.
+def pairs(before: Points[Summary], after: Points[Summary]) -> list[Pair[Summary]]:
+    """Return all runs of both, matched by swept values and algorithm.
 
     Where the swept keys differ, only the keys that both runs sweep are compared; a point that
     this does not make unique is matched with the first.
@@ -87,7 +64,7 @@ def pairs(before: _Results[_AnySummary], after: _Results[_AnySummary]) -> list[P
 
 def compare_lines(before: StoredRun, after: StoredRun) -> list[Text]:
     """Return the comparison, a Text a line: configuration first, then every time."""
-    matched = pairs(before.results, after.results)
+    matched = pairs(_points(before.results), _points(after.results))
     both = [pair for pair in matched if pair.before and pair.after]
     return [
         *change_lines(before, after),
@@ -96,7 +73,7 @@ def compare_lines(before: StoredRun, after: StoredRun) -> list[Text]:
     ]
 
 
-def change_lines(before: _Stored, after: _Stored) -> list[Text]:
+def change_lines(before: StoredRun | StoredSteps, after: StoredRun | StoredSteps) -> list[Text]:
     """Return which directories are compared, and what differs in their scenarios."""
     lines = [Text(f"# A: {before.folder}   B: {after.folder}", "bold"), Text()]
     found = changes(before.scenario, after.scenario)
@@ -156,21 +133,21 @@ def aligned_rows(rows: Iterator[tuple[str, ...]]) -> list[Text]:
     return [Text(line, "" if place else "bold") for place, line in enumerate(lines)]
 
 
-def _swept(results: _Results[Any]) -> frozenset[str]:
-    return frozenset(key for point in results.points for key in point.parameters)
+def _points(results: Results) -> Points[RunSummary]:
+    return [(point.parameters, point.runs) for point in results.points]
 
 
-def _by_place(
-    results: _Results[_AnySummary], keys: frozenset[str]
-) -> dict[tuple[str, str], _AnySummary]:
-    found: dict[tuple[str, str], _AnySummary] = {}
-    for point in results.points:
+def _swept(points: Points[Summary]) -> frozenset[str]:
+    return frozenset(key for parameters, _ in points for key in parameters)
+
+
+def _by_place(points: Points[Summary], keys: frozenset[str]) -> dict[tuple[str, str], Summary]:
+    found: dict[tuple[str, str], Summary] = {}
+    for parameters, runs in points:
         told = ", ".join(
-            f"{key}={short_parameter(value)}"
-            for key, value in point.parameters.items()
-            if key in keys
+            f"{key}={short_parameter(value)}" for key, value in parameters.items() if key in keys
         )
-        for run in point.runs:
+        for run in runs:
             found.setdefault((told, run.algorithm), run)
     return found
 

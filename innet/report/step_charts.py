@@ -66,7 +66,7 @@ class _Entry:
 def gain_chart(runs: Sequence[StoredSteps], x: str = "auto") -> GainChart:
     """Return the gains of some run directories, along `x` where that was swept in all of them.
 
-    Without `--x` (`auto`), a bar a point stands for directories that do not all sweep a key.
+    For `auto`, x is a key that all of them sweep; where there is none, every point has a bar.
     Raises ConfigurationError when a key was not swept or nothing has a gain.
     """
     entries = list(_entries(runs))
@@ -76,11 +76,13 @@ def gain_chart(runs: Sequence[StoredSteps], x: str = "auto") -> GainChart:
             "have both finished at one point"
         )
     title = runs[0].results.name if len(runs) == 1 else ""
-    swept_by_all = all(len(run.results.points) > 1 for run in runs)
-    if x == "auto" and not swept_by_all:
-        return GainChart(Axis(None, "category"), _bars(entries), (), (), (), title)
     places = [entry.place for entry in entries]
-    axis = choose_axis(places, x, varied_keys(places))
+    varied = varied_keys(places)
+    if x == "auto":
+        varied = [key for key in varied if all(key in _swept(run) for run in runs)]
+        if not varied:
+            return GainChart(Axis(None, "category"), _bars(entries), (), (), (), title)
+    axis = choose_axis(places, x, varied)
     lines = tuple(_lines(entries, axis))
     if len(lines) > MOST_LINES:
         raise ConfigurationError(
@@ -89,6 +91,10 @@ def gain_chart(runs: Sequence[StoredSteps], x: str = "auto") -> GainChart:
         )
     alone = entries if len(lines) == 1 else []
     return GainChart(axis, (), lines, _times(alone, axis), _bounds(alone, axis), title)
+
+
+def _swept(run: StoredSteps) -> Sequence[str]:
+    return varied_keys([point.parameters for point in run.results.points])
 
 
 def _entries(runs: Sequence[StoredSteps]) -> Iterator[_Entry]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from rich.text import Text
 
 from innet.metrics.step_figures import StepSummary
-from innet.report.compare import Pair, aligned_rows, alone_lines, change_lines, pairs, ratio
+from innet.report.compare import Pair, Points, aligned_rows, alone_lines, change_lines, pairs, ratio
 from innet.report.numbers import short_duration
 from innet.report.step_results import StepPoint, StoredSteps
 from innet.report.step_table import point_title
@@ -27,12 +27,16 @@ _HEADS = (
 def compare_step_lines(before: StoredSteps, after: StoredSteps) -> list[Text]:
     """Return the comparison, a Text a line: configuration, then every step, then the gains."""
     lines = change_lines(before, after)
-    matched: list[Pair[StepSummary]] = pairs(before.results, after.results)
+    matched = pairs(_points(before), _points(after))
     lines += aligned_rows(_pair_rows(matched))
     lines += alone_lines(matched)
     lines += [Text(), Text("exposed and hidden are means over ranks", "dim")]
     gains = [*_gains("A", before.results.points), *_gains("B", after.results.points)]
     return [*lines, Text(), *gains] if gains else lines
+
+
+def _points(run: StoredSteps) -> Points[StepSummary]:
+    return [(point.parameters, point.runs) for point in run.results.points]
 
 
 def _pair_rows(found: list[Pair[StepSummary]]) -> Iterator[tuple[str, ...]]:

@@ -6,9 +6,16 @@ from rich.text import Text
 
 from innet.errors import ConfigurationError
 from innet.metrics.step_figures import IN_NETWORK, OpenTimes, StepSummary
+from innet.metrics.step_gain import offloading_losses
 from innet.report.numbers import short_bytes, short_duration
 from innet.report.step_results import StepPoint, StepResults
-from innet.report.step_table import free_network_text, gain_text, point_title
+from innet.report.step_table import (
+    dropped_text,
+    free_network_text,
+    gain_text,
+    loss_text,
+    point_title,
+)
 
 _INDENT = "    "
 _MOST_OPERATIONS = 3
@@ -41,6 +48,8 @@ def _run_lines(run: StepSummary) -> Iterator[Text]:
     for each in costly[:_MOST_OPERATIONS]:
         if each.slowest.exposed_ps:
             yield Text(f"{_INDENT}{each.name}: {_spent(each.slowest, run)}")
+    if run.dropped:
+        yield Text(f"{_INDENT}{dropped_text(run)}")
     if run.algorithm == IN_NETWORK:
         for each in run.operations:
             if not each.offloaded:
@@ -64,5 +73,7 @@ def _part(part_ps: int, run: StepSummary) -> str:
 def _comparison(point: StepPoint) -> Iterator[Text]:
     if point.gain is not None:
         yield Text(f"  {gain_text(point.gain)}")
+    for loss in offloading_losses(point.runs):
+        yield Text(f"  {loss_text(loss)}")
     if point.runs:
         yield Text(f"  {free_network_text(point.runs)}")

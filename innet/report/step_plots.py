@@ -39,7 +39,7 @@ def _bar_figure(chart: GainChart) -> Any:  # noqa: ANN401
     axes.set_ylim(len(chart.bars) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
-    axes.set_xlim(low - 0.30 * width if low < 1 else 1 - 0.02 * width, high + 0.42 * width)
+    axes.set_xlim(low - 0.05 * width if low < 1 else 1 - 0.02 * width, high + 0.42 * width)
     axes.set_xlabel("step time of the best point-to-point algorithm / in-network (below 1: a loss)")
     axes.grid(axis="x", color="#DDDDDD", linewidth=0.6)
     return figure

@@ -17,7 +17,7 @@ from innet.metrics.step_figures import (
     RankTimes,
     StepSummary,
 )
-from innet.metrics.step_gain import Gain
+from innet.metrics.step_gain import Gain, OffloadingLoss, offloading_losses
 from innet.report.columns import GAP, Cells, aligned, widths_of
 from innet.report.numbers import short_bytes, short_duration, short_parameter
 from innet.report.step_results import StepPoint, StepResults
@@ -61,7 +61,8 @@ def step_table_lines(results: StepResults, scenario: Mapping[str, Any]) -> list[
     else:
         lines += _refusals(results.points)
     if any(point.runs for point in results.points):
-        lines += [Text(), *(Text(f"# {note}", "dim") for note in _NOTES)]
+        more = _NOTES_OF_ONE_POINT if len(results.points) == 1 else ()
+        lines += [Text(), *(Text(f"# {note}", "dim") for note in (*_NOTES, *more))]
     return lines
 
 
@@ -73,8 +74,20 @@ def gain_text(gain: Gain) -> str:
         told = f"gain: {IN_NETWORK} is {gain.gain:.4g} times as fast as {gain.over}"
     else:
         told = f"loss: {IN_NETWORK} takes {1 / gain.gain:.4g} times as long as {gain.over}"
-    told += ", the best point-to-point algorithm"
+    told += (
+        ", the only point-to-point algorithm here"
+        if gain.among == 1
+        else f", the best of {gain.among} point-to-point algorithms here"
+    )
     return told if gain.offloaded else f"{told} (no switch took part in any operation)"
+
+
+def loss_text(loss: OffloadingLoss) -> str:
+    """Say that operations cost more in the network than point to point."""
+    return (
+        f"offloading {loss.name} loses: exposed {_duration(loss.in_network_ps)} in the network, "
+        f"{_duration(loss.over_ps)} by {loss.over}"
+    )
 
 
 def free_network_text(runs: Sequence[StepSummary]) -> str:
@@ -121,6 +134,8 @@ def _runs(points: Sequence[StepPoint]) -> Iterator[Text]:
             yield Text(f"{GAP}{missing.algorithm}{GAP}did not finish: {told}", "red")
         if point.gain is not None:
             yield Text(GAP + gain_text(point.gain), "red" if point.gain.gain < 1 else "green")
+        for loss in offloading_losses(point.runs):
+            yield Text(GAP + loss_text(loss), "red")
         if point.runs and len(points) == 1:
             yield Text(GAP + free_network_text(point.runs))
 
@@ -209,6 +224,15 @@ def _links(runs: Sequence[StepSummary]) -> Iterator[Text]:
     yield Text(GAP + aligned(heads, widths, left), "bold")
     for row in rows:
         yield Text(GAP + aligned(row, widths, left))
+    for run in runs:
+        if run.dropped:
+            yield Text(GAP + dropped_text(run))
+
+
+def dropped_text(run: StepSummary) -> str:
+    """Say how many packets of a step did not arrive whole."""
+    packets = noun_for(run.dropped, "packet")
+    return f"{run.algorithm}: {run.dropped} {packets} lost, dropped by a queue, or corrupted"
 
 
 _NOTES = (
@@ -217,6 +241,8 @@ _NOTES = (
     "exposed: an operation is open and the rank does not compute; hidden: open under compute",
     "waiting: the part of exposed in which no open operation has all the ranks it needs yet (a",
     "  message: its sender), such as a pipeline's bubble or a straggler",
+)
+_NOTES_OF_ONE_POINT = (
     "operations: means over all ranks, each by its own spans, so that those at once count twice;",
     "  calls are operations, bytes their whole vectors",
     "medium bytes: headers and gaps too, all links of a class; busy: of the step",

@@ -28,6 +28,10 @@ _COLOURS = (
     "#56B4E9",
     "#8A7B00",
     "#000000",
+    "#882255",
+    "#44AA99",
+    "#DDCC77",
+    "#332288",
 )
 _WAITING_TINT = 0.3
 
@@ -106,7 +110,7 @@ def _draw_panel(axes: Any, timeline: Timeline, rows: Sequence[Row]) -> None:  # 
     _label_ranks(axes, timeline, centres)
     axes.axvline(timeline.step_ps, color="black", linewidth=0.8)
     name, step = label_of(timeline.algorithm), short_duration(timeline.step_ps, 4)
-    thinned = f" (every {_every(timeline)}th rank)" if _every(timeline) > 1 else ""
+    thinned = f" (one rank in {_every(timeline)} shown)" if _every(timeline) > 1 else ""
     axes.set_title(f"{name}: {with_micro(step)}{thinned}", loc="left")
 
 

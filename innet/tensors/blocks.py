@@ -5,6 +5,7 @@ many values as a packet, the last one is filled up with zeros.
 """
 
 import itertools
+from typing import cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +20,10 @@ F32 = npt.NDArray[np.float32]
 
 
 class IntegerBlocks:
-    """A part of an int32 vector in blocks of `k` values."""
+    """A part of an int32 vector, in either order of bytes, in blocks of `k` values."""
 
-    def __init__(self, vector: Vector, k: int) -> None:
-        self._vector = vector.astype(np.int32, copy=False)
+    def __init__(self, vector: I32, k: int) -> None:
+        self._vector = vector
         self.result: Vector = np.zeros_like(self._vector)
         self._k = k
 
@@ -72,7 +73,8 @@ def blocks_of(
     """Split a vector evenly over `cores` and each part into blocks of `k` values."""
     bounds = itertools.pairwise(block_bounds(vector.size, cores))
     if dtype == "int32":
-        return [IntegerBlocks(vector[start:end], k) for start, end in bounds]
+        integers = cast(I32, vector)
+        return [IntegerBlocks(integers[start:end], k) for start, end in bounds]
     wide = widen(vector, dtype)
     return [FloatBlocks(wide[start:end], k, workers) for start, end in bounds]
 
@@ -80,6 +82,6 @@ def blocks_of(
 def _filled(values: I32, k: int) -> I32:
     if values.size == k:
         return values
-    whole = np.zeros(k, dtype=np.int32)
+    whole = np.zeros(k, dtype=values.dtype)
     whole[: values.size] = values
     return whole

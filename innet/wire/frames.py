@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from innet.wire.headers import (
     ALL_SIZES,
+    ASKS_HELP_BIT,
     BASE_PORT,
     DONT_FRAGMENT,
     ELEMENT_BYTES,
@@ -38,21 +39,24 @@ from innet.wire.headers import (
     SLOT_MASK,
     TIME_TO_LIVE,
     UDP_BYTES,
+    UNUSED_POOL_BIT,
     VERSION_AND_LENGTH,
     MessageType,
     RawFrame,
     internet_checksum,
+    type_and_size,
 )
 
 I32 = npt.NDArray[np.int32]
 Buffer = bytes | bytearray | memoryview
 
+WIRE_INTEGER = np.dtype(">i4")
+"""A value of the payload."""
+
 _TYPES = {int(kind): kind for kind in MessageType}
 _IP_START = ETHERNET_BYTES
 _UDP_START = ETHERNET_BYTES + IPV4_BYTES
-_ASKS_HELP_BIT = 0x08
 _SIZE_MASK = 0x07
-_UNUSED_POOL_BIT = 0x4000
 
 
 class DropReason(Enum):
@@ -102,7 +106,7 @@ class Message(NamedTuple):
     @property
     def values(self) -> I32:
         """The payload as a new native int32 array of shape (elements,), or (0,) in HELP."""
-        return np.frombuffer(self.payload, dtype=">i4").astype(np.int32)
+        return np.frombuffer(self.payload, dtype=WIRE_INTEGER).astype(np.int32)
 
 
 class Address(NamedTuple):
@@ -128,7 +132,7 @@ def payload_of(values: I32, elements: int) -> bytes:
     """
     if values.size > elements:
         raise ValueError(f"{values.size} values do not fit into a packet of {elements}")
-    packed = values.astype(">i4").tobytes()
+    packed = values.astype(WIRE_INTEGER, copy=False).tobytes()
     return packed + bytes((elements - values.size) * ELEMENT_BYTES)
 
 
@@ -136,9 +140,7 @@ def pack_message(message: Message) -> bytes:
     """The UDP payload. ValueError for a field that does not fit, named."""
     _require_fields(message)
     head = MESSAGE_HEAD.pack(
-        message.type << 4
-        | (_ASKS_HELP_BIT if message.asks_help else 0)
-        | SIZE_CODES[message.elements],
+        type_and_size(message.type, message.elements, message.asks_help),
         message.job,
         message.number,
         message.pool_set << 15 | message.slot,
@@ -166,11 +168,11 @@ def parse_message(data: Buffer, sizes: Collection[int] = ALL_SIZES) -> Message:
     payload = bytes(data[MESSAGE_HEAD_BYTES:])
     if len(payload) != (elements * ELEMENT_BYTES if kind is MessageType.UPDATE else 0):
         raise FrameError(DropReason.LENGTH_MISMATCH)
-    if pool_index & _UNUSED_POOL_BIT:
+    if pool_index & UNUSED_POOL_BIT:
         raise FrameError(DropReason.BAD_POOL_INDEX)
     return Message(
         kind,
-        bool(head & _ASKS_HELP_BIT),
+        bool(head & ASKS_HELP_BIT),
         elements,
         job,
         number,
@@ -198,7 +200,7 @@ class FrameWriter:
         self._source = source
         self._target = target
         self._with_udp_checksum = with_udp_checksum
-        self._heads: dict[int, bytes] = {}
+        self._heads: dict[int, tuple[bytes, int]] = {}
 
     def pack(self, message: Message) -> bytes:
         """The frame without FCS, padded to the shortest Ethernet frame."""
@@ -206,12 +208,15 @@ class FrameWriter:
 
     def wrap(self, body: bytes) -> bytes:
         """The frame around any UDP payload, neither checked nor padded."""
-        head = self._heads.get(len(body))
-        if head is None:
-            head = self._heads[len(body)] = self._head(len(body))
+        found = self._heads.get(len(body))
+        if found is None:
+            head = self._head(len(body))
+            covered = int.from_bytes(_pseudo_header(head) + head[_UDP_START:], "big")
+            found = self._heads[len(body)] = head, covered % 0xFFFF
+        head, covered = found
         if self._with_udp_checksum:
-            checksum = internet_checksum(_pseudo_header(head) + head[_UDP_START:] + body)
-            head = head[:-2] + (checksum or 0xFFFF).to_bytes(2, "big")
+            checksum = internet_checksum(body, covered)
+            return head[:-2] + (checksum or 0xFFFF).to_bytes(2, "big") + body
         return head + body
 
     def _head(self, length: int) -> bytes:

@@ -67,6 +67,9 @@ PORTS = 16
 
 SLOT_MASK = 0x3FFF
 MAXIMUM_SLOTS = SLOT_MASK + 1
+UNUSED_POOL_BIT = 0x4000
+ASKS_HELP_BIT = 0x08
+"""Beside type and size in a message's first byte."""
 
 HEAD = struct.Struct("!6s6sH BBHHHBBH4s4s HHHH BBIHbb")
 MESSAGE_HEAD = struct.Struct("!BBIHbb")
@@ -97,13 +100,19 @@ def core_port(core: int) -> int:
     return BASE_PORT + core
 
 
-def internet_checksum(data: bytes | memoryview) -> int:
+def type_and_size(kind: MessageType, elements: int, asks_help: bool = False) -> int:
+    """The first byte of a message. KeyError for a number of elements with no size code."""
+    return kind << 4 | (ASKS_HELP_BIT if asks_help else 0) | SIZE_CODES[elements]
+
+
+def internet_checksum(data: bytes | memoryview, before: int = 0) -> int:
     """RFC 1071's checksum of `data`; 0 over data that holds its own right checksum.
 
-    A sum of 16-bit words with end-around carry is the number they make, modulo 2^16 - 1.
+    `before` is the number that an even count of bytes before `data` makes, or its remainder:
+    a sum of 16-bit words with end-around carry is the number they make, modulo 2^16 - 1.
     """
     number = int.from_bytes(data, "big")
-    return -(number << 8 if len(data) % 2 else number) % 0xFFFF
+    return -(before + (number << 8 if len(data) % 2 else number)) % 0xFFFF
 
 
 class RawFrame(NamedTuple):

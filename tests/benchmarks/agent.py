@@ -24,16 +24,17 @@ import numpy as np
 from p4_fuzz import all_reduce_frames
 
 from innet.emulator.agent.agent import Agent
+from innet.emulator.agent.messages import PacketFormat
 from innet.emulator.check.packets import star_job
 from innet.emulator.control.local import P4Switch
 from innet.emulator.emulate import Emulation, Options
 from innet.emulator.soft import SoftSwitch
 from innet.plan.plan import Plan
+from innet.protocol.endpoint import AggregationPacket
 from innet.scenario.build import build_plan
 from innet.scenario.load import parse_scenario
 from innet.tensors.generate import generate
 from innet.tensors.verify import BlockLayout, count_wrong
-from innet.wire.frames import Message, pack_message, parse_message
 
 SIZES = (32, 64, 256)
 DTYPES = ("int32", "float32")
@@ -51,22 +52,23 @@ algorithms: [in_network]
 class Mirror:
     """A path that answers every update with itself, through the bytes of the wire."""
 
-    def __init__(self) -> None:
+    def __init__(self, elements: int) -> None:
         self.dropped: Counter[str] = Counter()
+        self._format = PacketFormat(elements)
         self._bodies: list[bytes] = []
 
     def descriptors(self) -> Sequence[int]:
         """None."""
         return ()
 
-    def send(self, core: int, message: Message) -> None:
+    def send(self, core: int, update: AggregationPacket) -> None:
         """Keep the packet."""
-        self._bodies.append(pack_message(message))
+        self._bodies.append(self._format.pack(update))
 
-    def receive(self) -> list[Message]:
+    def receive(self) -> list[AggregationPacket]:
         """Give all packets back."""
         bodies, self._bodies = self._bodies, []
-        return [parse_message(body) for body in bodies]
+        return [self._format.parse(body) for body in bodies]
 
     def close(self) -> None:
         """Do nothing."""
@@ -87,7 +89,7 @@ def agent_rate(elements: int, k: int, dtype: str) -> float:
     """Packets a second of one agent alone."""
     plan = plan_of(elements, k, dtype, 1)
     vector = generate(0, elements, plan.dtype, 1)
-    agent = Agent(plan, 0, vector, Mirror(), 0)
+    agent = Agent(plan, 0, vector, Mirror(k), 0)
     started = time.perf_counter()
     agent.on_time(0)
     while not agent.finished:

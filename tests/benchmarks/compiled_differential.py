@@ -1,35 +1,48 @@
-"""Compare the compiled engine with the reference engine on random lossy stars.
+"""Compare the compiled engine with the reference engine on random networks.
 
 Usage, from the repository's root: python -m tests.benchmarks.compiled_differential [COUNT [FIRST]].
-Runs the stars of seeds FIRST .. FIRST + COUNT - 1, 2000 of them unless told otherwise; every
-worker's completion and every counter must be equal. Ends with 1 at the first that is not.
+Runs the lossy stars, and the point-to-point plans on networks of all kinds, of seeds FIRST ..
+FIRST + COUNT - 1, 2000 of each unless told otherwise; every rank's completion and every counter
+must be equal. Ends with 1 at the first that is not.
 """
 
 import sys
 import time
 
 from tests.engine.compiled.made_lossy_stars import both, lossy_star
+from tests.engine.compiled.made_messages import message_plan
+
+KINDS = {"in-network": lossy_star, "point-to-point": message_plan}
 
 
-def main() -> int:
-    count, first = (int(word) for word in (*sys.argv[1:], *("2000", "1000")[len(sys.argv) - 1 :]))
+def compare(kind, seeds):
+    """Return whether all plans are equal, and say what was compared or which is not."""
     begin = time.process_time()
     unfinished = hops = 0
-    for seed in range(first, first + count):
-        reference, compiled = both(lossy_star(seed))
+    for seed in seeds:
+        reference, compiled = both(KINDS[kind](seed))
         if compiled != reference:
-            print(f"seed {seed}: the compiled engine says {compiled}, the reference {reference}")
-            return 1
+            print(
+                f"{kind}, seed {seed}: the compiled engine says {compiled}, "
+                f"the reference {reference}"
+            )
+            return False
         if isinstance(reference, str):
             unfinished += 1
         else:
             hops += reference.hops
     seconds = time.process_time() - begin
     print(
-        f"{count} random stars are equal in both engines ({hops} hops; {unfinished} stars cannot "
-        f"finish, for the same reason at the same time; {seconds:.0f} s)"
+        f"{len(seeds)} random {kind} plans are equal in both engines ({hops} hops; {unfinished} "
+        f"cannot finish, for the same reason at the same time; {seconds:.0f} s)",
+        flush=True,
     )
-    return 0
+    return True
+
+
+def main() -> int:
+    count, first = (int(word) for word in (*sys.argv[1:], *("2000", "1000")[len(sys.argv) - 1 :]))
+    return 0 if all(compare(kind, range(first, first + count)) for kind in KINDS) else 1
 
 
 if __name__ == "__main__":

@@ -81,8 +81,8 @@ def test_a_step_that_cannot_end_is_told_and_the_others_are_kept(steps, capfd, tm
 
 def test_other_engines_and_emulation_refuse_a_training_step(steps, request_of, capfd):
     request = request_of(steps)
-    with pytest.raises(ConfigurationError, match="the recurrence engine does not simulate this"):
-        execute(type(request)(steps, out=request.out, engine="recurrence"), quietly)
+    with pytest.raises(ConfigurationError, match="the compiled engine does not simulate this"):
+        execute(type(request)(steps, out=request.out, engine="compiled"), quietly)
     assert run_command(["emulate", str(steps), "--target", "soft"]) == 2
     assert f"{steps}:5: training: a training step runs in" in capfd.readouterr().err
 

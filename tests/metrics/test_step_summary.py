@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from made_steps import RING, link_record, opened, star, step_trace, work
 
 from innet.metrics.step_figures import OpenTimes, RankTimes
-from innet.metrics.step_gain import Gain, gain_of
+from innet.metrics.step_gain import Gain, OffloadingLoss, gain_of, offloading_losses
 from innet.metrics.step_rows import operation_rows, rank_rows, step_link_rows
 from innet.metrics.step_summary import rank_times, summarise_step
 from innet.topology.graph import Graph, Link, Node
@@ -55,8 +55,9 @@ def test_waiting_is_open_before_the_last_rank_enters():
 def test_a_receiver_waits_for_its_sender_but_no_sender_for_its_receiver():
     spans = [opened(0, 30, 80, 0, "send"), opened(1, 0, 80, 0, "recv")]
     assert [each.waiting_ps for each in rank_times(step_trace(spans))] == [0, 30]
-    spans = [opened(0, 0, 40, 0, "send"), opened(1, 60, 80, 0, "recv")]
-    assert [each.waiting_ps for each in rank_times(step_trace(spans))] == [0, 0]
+    for end, entered in ((80, 30), (40, 60)):
+        spans = [opened(0, 0, end, 0, "send"), opened(1, entered, 80, 0, "recv")]
+        assert [each.waiting_ps for each in rank_times(step_trace(spans))] == [0, 0]
 
 
 def test_one_operation_under_way_ends_the_waiting_in_another():
@@ -201,11 +202,11 @@ def ran(algorithm, step_ps, how=RING):
 
 def test_the_gain_is_over_the_best_point_to_point_algorithm():
     runs = [ran("in_network", 100, ("in_network", "")), ran("ring", 300), ran("other", 200)]
-    assert gain_of(runs) == Gain("other", 2.0, True)
+    assert gain_of(runs) == Gain("other", 2.0, True, 2)
 
 
 def test_a_loss_is_below_one_and_what_was_not_offloaded_is_said():
-    assert gain_of([ran("ring", 90), ran("in_network", 120)]) == Gain("ring", 0.75, False)
+    assert gain_of([ran("ring", 90), ran("in_network", 120)]) == Gain("ring", 0.75, False, 1)
 
 
 @pytest.mark.parametrize("algorithms", [["in_network"], ["ring", "other"], []])
@@ -215,6 +216,25 @@ def test_there_is_no_gain_without_both(algorithms):
 
 def test_a_step_of_no_time_has_no_gain():
     assert gain_of([ran("in_network", 0), ran("ring", 0)]) is None
+
+
+def test_an_operation_that_is_exposed_longer_in_the_network_is_told():
+    def run(algorithm, shared_ps, own_ps, how):
+        spans = [
+            opened(0, 0, shared_ps, 0),
+            opened(0, shared_ps, shared_ps + own_ps, 1, "reduce_scatter", 1, "tp"),
+        ]
+        return summary(step_trace(spans, ran=how), algorithm)
+
+    ours, ring = run("in_network", 50, 200, ("in_network", "")), run("ring", 60, 188, RING)
+    assert offloading_losses([ours, ring]) == [
+        OffloadingLoss("reduce_scatter over tp", "ring", 100, 94)
+    ]
+    assert offloading_losses([ours, run("ring", 60, 190, RING)]) == []
+    # What ran point to point anyway, or is not there in both, cannot lose by offloading.
+    assert offloading_losses([run("in_network", 50, 200, RING), ring]) == []
+    assert offloading_losses([ours, ran("ring", 60)]) == []
+    assert offloading_losses([ours]) == []
 
 
 # --- rows -----------------------------------------------------------------------------------

@@ -63,6 +63,18 @@ def test_a_million_operations_are_few_bars():
     assert len(bars_of(*many)) < 1500
 
 
+def test_of_more_bars_than_can_be_drawn_every_cell_shows_what_fills_most_of_it():
+    """In each cell of 1000 ps, 600 of one operation and 400 of another, and never an empty one."""
+    spans = []
+    for at in range(0, STEP, 1000):
+        spans.append(span("all_reduce", at, at + 600, at))
+        spans.append(span("reduce", at + 600, at + 1000, at + 1))
+    (timeline,) = timelines_of(spans_file([*spans, span("all_gather", 0, STEP, 99, 7)]), ["ring"])
+    (bar,) = timeline.lanes[0].bars
+    assert (bar.start_ps, bar.end_ps) == (0, STEP)
+    assert timeline.kinds[bar.kind] == "all_reduce over dp"
+
+
 def test_what_is_no_file_of_spans_is_an_error():
     with pytest.raises(ValueError, match="line 1: the columns"):
         timelines_of(b"", ["ring"])

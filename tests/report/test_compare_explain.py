@@ -24,7 +24,8 @@ def test_changes_are_told_by_dotted_key():
 def test_runs_are_matched_by_point_and_algorithm():
     before = swept("switch.slots", [1, 2], ("in_network", "ring"))
     after = swept("switch.slots", [2, 3], ("ring",))
-    found = {(p.point, p.algorithm): (bool(p.before), bool(p.after)) for p in pairs(before, after)}
+    matched = pairs(*([(p.parameters, p.runs) for p in each.points] for each in (before, after)))
+    found = {(p.point, p.algorithm): (bool(p.before), bool(p.after)) for p in matched}
     assert found == {
         ("switch.slots=1", "in_network"): (True, False),
         ("switch.slots=1", "ring"): (True, False),

@@ -53,8 +53,8 @@ def test_bars_have_a_gain_a_point_of_every_run(tmp_path, single):
     alone = stored_steps(tmp_path / "a", step_results(step_summary()))
     bars = gain_chart([single, lost, stuck, alone]).bars
     assert [bar.gain for bar in bars] == [
-        Gain("ring", 1.25, True),
-        Gain("ring", 0.75, True),
+        Gain("ring", 1.25, True, 1),
+        Gain("ring", 0.75, True, 1),
         None,
         None,
     ]
@@ -100,6 +100,21 @@ def test_a_sweep_of_two_keys_has_a_line_for_each_value_of_the_other(tmp_path):
 def test_sweep_beside_a_single_point_are_bars(tmp_path, single):
     bars = gain_chart([swept_rates(tmp_path / "made", "swept"), single]).bars
     assert [bar.label for bar in bars][2:] == ["swept, 800 Gbps links", "made"]
+
+
+def test_sweeps_of_different_keys_are_bars(tmp_path):
+    points = tuple(
+        step_point(step_summary(), step_summary("ring", 150), parameters={"training.batch": size})
+        for size in (16, 32)
+    )
+    other = stored_steps(tmp_path / "b", StepResults("batches", points))
+    chart = gain_chart([swept_rates(tmp_path / "a", "rates"), other])
+    assert chart.axis.key is None
+    assert [bar.label for bar in chart.bars][2:] == [
+        "rates, 800 Gbps links",
+        "batches, batch 16",
+        "batches, batch 32",
+    ]
 
 
 def test_what_cannot_be_drawn_is_said(tmp_path, single):

@@ -23,7 +23,7 @@ def test_every_step_is_explained():
     quiet = operation_figures("broadcast", "tp", slowest=none)
     refused = operation_figures("reduce_scatter", "dp", "ring", "it would lose")
     point = step_point(
-        step_summary(operations=(operation_figures(), refused, quiet)),
+        step_summary(operations=(operation_figures(), refused, quiet), dropped=1),
         step_summary("ring", 150, operations=()),
         parameters={"topology.link.rate": "10 Gbps"},
         unfinished=(Unfinished("double_tree", "deadlock"),),
@@ -37,13 +37,14 @@ def test_every_step_is_explained():
         "hidden 53.00 ms (44.2 %) at rank 3",
         "    reduce_scatter over dp: exposed 14.00 ms (11.7 %), of which waiting 1.000 ms "
         "(0.833 %), hidden 53.00 ms (44.2 %) at rank 3",
+        "    in_network: 1 packet lost, dropped by a queue, or corrupted",
         "    not in the network: reduce_scatter over dp (102.2 MB): it would lose",
         "  ring: 150.00 ms a step, limited by compute",
         "    why:   Rank 3, the last to end, computed 83.3 % of the step.",
         "    helps: A faster device.",
         "  double_tree did not finish",
         "    deadlock",
-        "  gain: in_network is 1.25 times as fast as ring, the best point-to-point algorithm",
+        "  gain: in_network is 1.25 times as fast as ring, the only point-to-point algorithm here",
         "  a network that took no time would be 1.2 times as fast as in_network, at the most: a "
         "rank computes 100.0 ms",
     ]

@@ -12,9 +12,10 @@ from made_step_results import (
     step_summary,
 )
 
-from innet.metrics.step_figures import RankTimes
+from innet.metrics.step_figures import OpenTimes, RankTimes
 from innet.metrics.step_gain import Gain
 from innet.report.results import Unfinished
+from innet.report.step_explain import explain_step_lines
 from innet.report.step_results import StepResults
 from innet.report.step_table import free_network_text, gain_text, step_table_lines
 
@@ -56,6 +57,37 @@ def test_an_unfinished_step_says_so_in_its_place():
     assert text_of(step_results(unfinished=missing))[-1].startswith("  ring  did not finish")
 
 
+def test_an_operation_that_loses_by_offloading_is_said_to():
+    ours = operation_figures("reduce_scatter", mean=OpenTimes(24 * MS, 0, 0))
+    theirs = operation_figures("reduce_scatter", how="ring", why="it was asked for")
+    runs = step_summary(operations=(ours,)), step_summary("ring", 150, operations=(theirs,))
+    told = (
+        "  offloading reduce_scatter over dp loses: exposed 24.00 ms in the network, 12.00 ms by "
+    )
+    assert told + "ring" in text_of(step_results(*runs))
+    assert told + "ring" in [line.plain for line in explain_step_lines(step_results(*runs))]
+
+
+def test_packets_that_did_not_arrive_are_counted():
+    lines = text_of(step_results(step_summary(dropped=3), step_summary("ring")))
+    assert [line for line in lines if "lost, dropped" in line] == [
+        "  in_network: 3 packets lost, dropped by a queue, or corrupted"
+    ]
+
+
+def test_refusals_and_models_of_all_points_are_told_once():
+    refused = operation_figures("reduce", "tp", "binomial_tree", "no slots", modelled="a guess")
+    points = tuple(
+        step_point(step_summary(operations=(refused,)), parameters={"training.batch": size})
+        for size in (1, 2)
+    )
+    told = [line for line in text_of(StepResults("made", points)) if "over tp" in line]
+    assert told == [
+        "  reduce over tp not in the network: no slots",
+        "  reduce over tp modelled by a guess",
+    ]
+
+
 def test_a_step_of_one_rank_that_sends_nothing():
     alone = step_summary(ranks=1, slowest_rank=0, operations=(), mean=ALIKE, slowest=ALIKE)
     lines = text_of(step_results(alone))
@@ -66,15 +98,17 @@ def test_a_step_of_one_rank_that_sends_nothing():
 @pytest.mark.parametrize(
     ("gain", "offloaded", "told"),
     [
-        (1.5, True, "gain: in_network is 1.5 times as fast as ring, the best point-to-point"),
-        (0.8, True, "loss: in_network takes 1.25 times as long as ring, the best point-to-point"),
-        (1.000001, True, "no gain: in_network takes as long as ring, the best point-to-point"),
-        (1.0, False, "no gain: in_network takes as long as ring, the best point-to-point"),
+        (1.5, True, "gain: in_network is 1.5 times as fast as ring, the only point-to-point"),
+        (0.8, True, "loss: in_network takes 1.25 times as long as ring, the only point-to-point"),
+        (1.000001, True, "no gain: in_network takes as long as ring, the only point-to-point"),
+        (1.0, False, "no gain: in_network takes as long as ring, the only point-to-point"),
     ],
 )
 def test_a_loss_is_told_as_a_loss(gain, offloaded, told):
-    found = gain_text(Gain("ring", gain, offloaded))
+    found = gain_text(Gain("ring", gain, offloaded, 1))
     assert found.startswith(told)
+    several = gain_text(Gain("ring", gain, offloaded, 3))
+    assert "ring, the best of 3 point-to-point algorithms here" in several
     assert found.endswith("(no switch took part in any operation)") != offloaded
 
 

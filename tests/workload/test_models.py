@@ -97,6 +97,13 @@ def test_resnet50_in_pytorchs_buckets_gives_the_all_reduces_of_a_recorded_run():
     assert bucket_sizes([4 * size for size in model("resnet50").gradients]) == recorded
 
 
+def test_resnet50_has_the_layers_of_astra_sims_workload():
+    """ResNet50_DataParallel: 54 layers, 102,011,648 bytes, without biases and normalisations."""
+    layers = model_named("resnet50").layers
+    assert len(layers) == 54
+    assert sum(4 * layer.tensors[0] for layer in layers) == 102_011_648
+
+
 def test_names_and_sequences_that_make_no_sense_are_refused():
     with pytest.raises(ConfigurationError, match="'gpt5' is not a model; use alexnet, "):
         model_named("gpt5")

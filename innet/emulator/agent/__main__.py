@@ -4,6 +4,7 @@ It is told its settings, says that it is ready, starts when it is told to, and r
 progress and that it has its result. It goes on helping the others until it is told to finish.
 """
 
+import gc
 import socket
 from pathlib import Path as FilePath
 
@@ -62,7 +63,9 @@ class AgentProcess:
         """Wait for the start, then run until told to finish."""
         self._talk.read()
         self._clock = Clock()
-        Loop(self._clock, [self._talk, self._agent, self]).run(self._look)
+        gc.freeze()  # nothing that is there now will ever be garbage
+        loop = Loop(self._clock, [self._talk, self._agent, self], self._agent.rest_ps)
+        loop.run(self._look)
 
     def _look(self) -> bool:
         if self._agent.finished and not self._is_done:

@@ -17,15 +17,15 @@ import numpy.typing as npt
 
 from innet.collectives.schedule import block_bounds
 from innet.emulator.agent.lane import Lane
-from innet.emulator.agent.messages import message_of, packet_of
 from innet.emulator.agent.paths import Path
 from innet.plan.plan import NodeFault, Plan
-from innet.protocol.endpoint import HELP, RESULT, AggregationPacket, CollectiveDone
+from innet.protocol.endpoint import HELP, AggregationPacket, CollectiveDone
 from innet.protocol.machine import Timeout
 from innet.protocol.worker import AggregationWorker
 from innet.tensors.blocks import blocks_of
 from innet.trace.records import LinkRecord, RankRecord
 from innet.wire.dtypes import narrow
+from innet.wire.frames import WIRE_INTEGER
 
 Vector = npt.NDArray[Any]
 State = Literal["running", "paused", "gone"]
@@ -35,6 +35,8 @@ _LEAST_INITIAL_PS, _LEAST_MINIMUM_PS, _LEAST_MAXIMUM_PS = 200 * _MS, 10 * _MS, 5
 _PACKET_PS = 50 * 10**6
 """About what a switch in software takes for a packet."""
 _UNFINISHED = -1
+_RESTS_A_ROUND_TRIP = 8
+_SHORTEST_REST_PS, _LONGEST_REST_PS = _MS // 10, 2 * _MS
 
 
 def real_timeout(plan: Plan) -> Timeout:
@@ -72,7 +74,8 @@ class Agent:
         self._job = job
         self._format = plan.aggregation
         self._host = plan.hosts[worker]
-        self._vector = vector
+        # The order of bytes on the wire: what is sent and stored is then only copied.
+        self._vector = vector.astype(WIRE_INTEGER) if plan.dtype == "int32" else vector
         self._share = block_bounds(self._format.slots, self._host.cores)
         self._core_of_slot = [
             core
@@ -83,7 +86,7 @@ class Agent:
         self._up: Lane[tuple[int, AggregationPacket]] = Lane(plan, up[0], self._transmit)
         self._down: Lane[AggregationPacket] = Lane(plan, down[0], self._deliver)
         self._now = 0
-        self._sent = self._received = self._results = 0
+        self._sent = self._received = 0
         self._is_overdue = False
         self._retired: list[AggregationWorker] = []
         self._restart_machines()
@@ -105,11 +108,14 @@ class Agent:
         """Its vector as far as it is there, of the dtype of the one that it was given."""
         whole = np.concatenate([part.result for part in self._blocks])
         dtype = self.plan.dtype
-        return whole if dtype == "int32" else narrow(whole.astype(np.float32, copy=False), dtype)
+        if dtype == "int32":
+            return whole.astype(np.int32)
+        return narrow(whole.astype(np.float32, copy=False), dtype)
 
     def progress(self) -> tuple[int, int]:
         """How many results have come, and how many there are to come in all."""
-        return self._results, self._chunks
+        results = sum(machine.completed for machine in (*self._retired, *self._machines))
+        return results, self._chunks
 
     def waiting(self) -> list[tuple[int, int, int, int]]:
         """What is outstanding: (slot, set, number, timeouts so far)."""
@@ -150,11 +156,23 @@ class Agent:
 
     def next_time(self) -> int | None:
         """When to call `on_time` at the latest."""
-        times: list[int | None] = [self._schedule[0][0] if self._schedule else None]
+        times = [self._schedule[0][0]] if self._schedule else []
         if self.state == "running":
-            times += [self._up.next_time(), self._down.next_time()]
-            times += [machine.next_deadline() for machine in self._machines]
-        return min((time for time in times if time is not None), default=None)
+            found = [self._up.next_time(), self._down.next_time()]
+            found += [machine.next_deadline() for machine in self._machines]
+            times += [time for time in found if time is not None]
+        return min(times) if times else None
+
+    def rest_ps(self) -> int:
+        """How long to let packets gather before they are taken: less work for each of them.
+
+        Network cards do so too, as interrupt moderation. The rest is a small part of the round
+        trip, so that the switch has most of a window to go on with; 0 where it would be so short
+        that the machine cannot keep it.
+        """
+        round_trip = min(machine.round_trip_ps for machine in self._machines)
+        rest = min(round_trip // _RESTS_A_ROUND_TRIP, _LONGEST_REST_PS)
+        return rest if rest >= _SHORTEST_REST_PS else 0
 
     def on_time(self, now: int) -> None:
         """Do what is due at `now`."""
@@ -174,11 +192,10 @@ class Agent:
     def on_readable(self, now: int) -> None:
         """Take what has arrived."""
         self._now = now
-        messages = self.path.receive()
-        if self.state == "gone" or not messages:
+        packets = self.path.receive()
+        if self.state == "gone":
             return
-        for message in messages:
-            packet = packet_of(message)
+        for packet in packets:
             size = self._format.help_bytes if packet.kind == HELP else self._format.packet_bytes
             self._down.send(packet, packet.kind, packet.number, size, now)
 
@@ -231,17 +248,14 @@ class Agent:
 
     def _transmit(self, packet: tuple[int, AggregationPacket]) -> None:
         core, update = packet
-        self.path.send(core, message_of(update, self._format.elements_per_packet))
+        self.path.send(core, update)
 
     def _deliver(self, packet: AggregationPacket) -> None:
         self._received += 1
         self.heard_at = self._now
         slots = self._core_of_slot
         core = slots[packet.slot] if packet.slot < len(slots) else 0  # which drops what is not its
-        machine = self._machines[core]
-        stale = machine.stale
-        machine.receive(packet, self._now)
-        self._results += packet.kind == RESULT and machine.stale == stale
+        self._machines[core].receive(packet, self._now)
         self._flush(core)
 
     # --- the scenario's faults of this node ------------------------------------------------------

@@ -1,7 +1,7 @@
 """How a worker's messages reach its switch and come back: UDP sockets, or frames on an interface.
 
-A path takes and gives messages. What arrives and is no message from the switch is dropped and
-counted, by reason: the wire format's own (wire.frames.DropReason), or
+A path takes and gives packets of the protocol. What arrives and is none from the switch is
+dropped and counted, by reason: the wire format's own (wire.frames.DropReason), or
 
     foreign      a well-formed packet that is not from the switch to this worker
     not_sent     the kernel had no room for a packet that the worker wanted to send
@@ -13,18 +13,11 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from innet.emulator.agent.messages import PacketFormat, packet_of
 from innet.emulator.sockets import BATCH, LARGEST_PACKET, open_interface, receive_frames
-from innet.wire.frames import (
-    Address,
-    Frame,
-    FrameError,
-    FrameWriter,
-    Message,
-    pack_message,
-    parse,
-    parse_message,
-)
-from innet.wire.headers import MESSAGE_HEAD_BYTES, MESSAGE_START, SIZE_CODES
+from innet.protocol.endpoint import AggregationPacket
+from innet.wire.frames import Address, Frame, FrameError, FrameWriter, parse
+from innet.wire.headers import MESSAGE_HEAD_BYTES, MESSAGE_START
 
 FOREIGN, NOT_SENT = "foreign", "not_sent"
 Tap = Callable[[bytes], None]
@@ -42,11 +35,11 @@ class Path(Protocol):
     def descriptors(self) -> Sequence[int]:
         """What to wait for, for reading."""
 
-    def send(self, core: int, message: Message) -> None:
-        """Send a message from `core`; like any packet, it may be lost."""
+    def send(self, core: int, update: AggregationPacket) -> None:
+        """Send an update from `core`; like any packet, it may be lost."""
 
-    def receive(self) -> list[Message]:
-        """Take out the messages that have arrived, BATCH for each descriptor at most."""
+    def receive(self) -> list[AggregationPacket]:
+        """Take out what has arrived from the switch, BATCH packets a descriptor at most."""
 
     def close(self) -> None:
         """Close the sockets."""
@@ -71,7 +64,7 @@ class UdpPath:
         self.dropped: Counter[str] = Counter()
         self._sockets = list(sockets)
         self._peers = list(peers)
-        self._sizes = frozenset((SIZE_CODES[elements],))
+        self._format = PacketFormat(elements)
         self._tap = tap
         self._sent: list[FrameWriter] = []
         self._received: list[FrameWriter] = []
@@ -87,9 +80,9 @@ class UdpPath:
         """One a core."""
         return [each.fileno() for each in self._sockets]
 
-    def send(self, core: int, message: Message) -> None:
+    def send(self, core: int, update: AggregationPacket) -> None:
         """Send a datagram."""
-        body = pack_message(message)
+        body = self._format.pack(update)
         if self._tap is not None:
             self._tap(self._sent[core].wrap(body))
         try:
@@ -97,9 +90,9 @@ class UdpPath:
         except OSError as error:
             self.dropped[_not_sent(error)] += 1
 
-    def receive(self) -> list[Message]:
+    def receive(self) -> list[AggregationPacket]:
         """Take out what the switch sent."""
-        messages: list[Message] = []
+        packets: list[AggregationPacket] = []
         for core, each in enumerate(self._sockets):
             for _ in range(BATCH):
                 try:
@@ -112,10 +105,10 @@ class UdpPath:
                 if self._tap is not None:
                     self._tap(self._received[core].wrap(body))
                 try:
-                    messages.append(parse_message(body, self._sizes))
+                    packets.append(self._format.parse(body))
                 except FrameError as error:
                     self.dropped[error.reason.value] += 1
-        return messages
+        return packets
 
     def close(self) -> None:
         """Close the sockets."""
@@ -143,7 +136,7 @@ class RawPath:
         self._socket = open_interface(interface)
         self._own, self._peer = own, peer
         self._cores = cores
-        self._sizes = frozenset((SIZE_CODES[elements],))
+        self._format = PacketFormat(elements)
         self._tap = tap
         self._known_heads: dict[bytes, int] = {}
         self._writers = [
@@ -155,9 +148,9 @@ class RawPath:
         """The one socket."""
         return [self._socket.fileno()]
 
-    def send(self, core: int, message: Message) -> None:
+    def send(self, core: int, update: AggregationPacket) -> None:
         """Send a frame."""
-        frame = self._writers[core].pack(message)
+        frame = self._writers[core].wrap(self._format.pack(update))  # too long to need padding
         if self._tap is not None:
             self._tap(frame)
         try:
@@ -165,40 +158,40 @@ class RawPath:
         except OSError as error:
             self.dropped[_not_sent(error)] += 1
 
-    def receive(self) -> list[Message]:
+    def receive(self) -> list[AggregationPacket]:
         """Take out what the switch sent."""
-        messages: list[Message] = []
+        packets: list[AggregationPacket] = []
         for data in receive_frames(self._socket):
             if self._tap is not None:
                 self._tap(data)
             try:
-                message = self._message(data)
+                packet = self._packet(data)
             except FrameError as error:
                 self.dropped[error.reason.value] += 1
                 continue
-            if message is None:
+            if packet is None:
                 self.dropped[FOREIGN] += 1
             else:
-                messages.append(message)
-        return messages
+                packets.append(packet)
+        return packets
 
-    def _message(self, data: bytes) -> Message | None:
-        """The message of a frame from the switch to this worker; None of any other frame.
+    def _packet(self, data: bytes) -> AggregationPacket | None:
+        """What a frame from the switch to this worker carries; None of any other frame.
 
         Raises FrameError. All answers of a length have the same headers, so headers that were
         found good once, without a UDP checksum that differs, are not looked at again.
         """
         head = data[:MESSAGE_START]
         if self._known_heads.get(head) == len(data):
-            return parse_message(data[MESSAGE_START:], self._sizes)
-        frame = parse(data, to_switch=False, sizes=self._sizes)
+            return self._format.parse(data, MESSAGE_START)
+        frame = parse(data, to_switch=False, sizes=self._format.sizes)
         if not self._is_for_us(frame):
             return None
         length = MESSAGE_START + MESSAGE_HEAD_BYTES + len(frame.message.payload)
         has_checksum = any(head[-2:])
         if length == len(data) and not has_checksum and len(self._known_heads) < _MOST_HEADS:
             self._known_heads[head] = length
-        return frame.message
+        return packet_of(frame.message)
 
     def _is_for_us(self, frame: Frame) -> bool:
         source, target = frame.source, frame.target

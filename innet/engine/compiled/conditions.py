@@ -1,7 +1,8 @@
 """Which plans the compiled engine simulates, as a plan alone can say."""
 
+from innet.engine.compiled.messages import conditions as messages_conditions
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
-from innet.engine.conditions import of_network, of_slots, of_values, point_to_point
+from innet.engine.conditions import of_network, of_slots, of_values
 from innet.plan.plan import Aggregation, Plan
 
 ENGINE = "compiled"
@@ -11,7 +12,7 @@ _MOST_PS = 1 << 60  # times, and their sums, stay within 64 bits
 def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
-        return point_to_point(plan)
+        return _of_faults(plan) or _of_times(plan) or messages_conditions.refusal(plan)
     return (
         of_values(plan)
         or _of_faults(plan)
@@ -24,24 +25,22 @@ def refusal(plan: Plan) -> str | None:
 def _of_faults(plan: Plan) -> str | None:
     if plan.node_faults:
         return f"a node meets the fault {plan.node_faults[0].verb}"
-    if plan.packet_faults:
-        return f"packets meet the fault {plan.packet_faults[0].verb}"
-    if any(link.loss >= 1 for link in plan.graph.links):
-        return "a link loses every packet"
     return None
 
 
 def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
-    if any(host.send_ps or host.receive_ps for host in plan.hosts):
-        return "packets cost time on the hosts"
     return of_slots(plan, format_)
 
 
 def _of_sizes(plan: Plan, format_: Aggregation) -> str | None:
     if format_.slots > MOST_SLOTS or plan.workers > MOST_PORTS:
         return f"more than {MOST_SLOTS} slots or {MOST_PORTS} workers"
-    if plan.rto.initial_ps < 1 or plan.rto.minimum_ps < 1:
-        return "a retransmission timeout of 0"
+    return _of_times(plan)
+
+
+def _of_times(plan: Plan) -> str | None:
+    if min(plan.rto.initial_ps, plan.rto.maximum_ps) < 1:
+        return "a retransmission timeout of 0, with which time stands still"
     if plan.patience_ps + plan.maximum_time_ps > _MOST_PS:
         return "its times do not fit in 64 bits"
     return None

@@ -63,7 +63,7 @@ def contribute(
     if asks_help:
         word |= 1 << ASKS_HELP
     hosts.shards[shard].sent += 1
-    send(net, hosts.workers[worker].uplink, word, now)
+    send(net, hosts.shards[shard].outlet, word, now)
 
 
 @inlined
@@ -220,7 +220,7 @@ def take_call(
     hosts.shards[shard].helps_answered += 1
     hosts.shards[shard].sent += 1
     again = number | slot << SLOT | in_set << SET | UPDATE << KIND
-    send(net, hosts.workers[worker].uplink, again, now)
+    send(net, hosts.shards[shard].outlet, again, now)
 
 
 @inlined

@@ -10,6 +10,8 @@ from innet.protocol.machine import NEVER
 as_it_is(draws.mix)  # called by draw
 _draw = as_it_is(draws.draw)
 
+DROPPED = -1
+
 
 @inlined
 def room_of(net: Net, index: int, now: int) -> int:
@@ -51,6 +53,18 @@ def admit(net: Net, index: int, is_help: int, now: int, start: int) -> bool:
 @inlined
 def send(net: Net, index: int, word: int, now: int) -> None:
     """Put a packet at the end of the link's queue; the caller has seen that there is room."""
+    end = occupy(net, index, word, now)
+    if end >= 0:
+        link = net.links[index]
+        if is_lost(net, index):
+            link.lost += 1
+        else:
+            put(net, index, word, end + link.delay_ps)
+
+
+@inlined
+def occupy(net: Net, index: int, word: int, now: int) -> int:
+    """Queue a packet; return when it has been sent, or DROPPED if the queue is full."""
     link = net.links[index]
     is_help = 1 if word >> KIND == HELP else 0
     start = link.free_at
@@ -60,7 +74,7 @@ def send(net: Net, index: int, word: int, now: int) -> None:
             link.first_sent = now
     elif link.limit >= 0 and not admit(net, index, is_help, now, start):
         link.queue_dropped += 1
-        return
+        return DROPPED
     elif start - now > link.queued_ps:
         link.queued_ps = start - now
     end = start + link.time_ps
@@ -69,10 +83,14 @@ def send(net: Net, index: int, word: int, now: int) -> None:
         link.help_packets += 1
     link.free_at = end
     link.packets += 1
-    if link.loss and _draw(link.key, np.uint64(link.packets)) < link.loss:
-        link.lost += 1
-    else:
-        put(net, index, word, end + link.delay_ps)
+    return int(end)
+
+
+@inlined
+def is_lost(net: Net, index: int) -> bool:
+    """Whether the link loses the packet that has just occupied it."""
+    link = net.links[index]
+    return bool(link.loss and _draw(link.key, np.uint64(link.packets)) < link.loss)
 
 
 @inlined

@@ -6,6 +6,14 @@ import numpy as np
 
 from innet.collectives.schedule import block_bounds
 from innet.draws import LOSS, stream_key, threshold
+from innet.engine.compiled.lower_cores import connect, lower_cores
+from innet.engine.compiled.lower_faults import (
+    entry_of,
+    is_certain,
+    lower_entries,
+    lower_faults,
+    with_certain_losses,
+)
 from innet.engine.compiled.state import (
     DIGITS,
     LINK,
@@ -37,17 +45,22 @@ _PADDING = 8
 
 def lower(plan: Plan) -> State:
     """Return the state at the start of an in-network plan."""
+    plan = with_certain_losses(plan)
     format_ = plan.aggregation
     assert format_ is not None
     worker_of = _filled(len(plan.graph.nodes), -1)
-    workers = _workers(plan)
+    faults = lower_faults(plan)
+    cores, rows = lower_cores(plan, len(plan.graph.links) + len(faults.links))
+    net = _net(plan, format_, lower_entries(plan, faults), rows)
+    entries = entry_of(plan, faults)
+    workers = _workers(plan, entries)
     worker_of[workers["node"]] = np.arange(plan.workers)
-    net = _net(plan, format_)
     net.due[workers["node"]] = workers["start_ps"]
     shards = _shards(plan, format_)
+    connect(plan, workers, shards, cores)
     hosts = Hosts(workers, shards, _pool(plan, format_, len(shards)))
-    switch = _switch(plan, format_, worker_of, len(net.rings))
-    return State(_settings(plan, format_), worker_of, net, hosts, switch)
+    switch = _switch(plan, format_, worker_of, entries, len(net.rings))
+    return State(_settings(plan, format_), worker_of, net, hosts, switch, faults, cores)
 
 
 def _settings(plan: Plan, format_: Aggregation) -> Settings:
@@ -80,7 +93,8 @@ def _lookahead_ps(plan: Plan, format_: Aggregation, latency_ps: int) -> int:
     )
 
 
-def _net(plan: Plan, format_: Aggregation) -> Net:
+def _net(plan: Plan, format_: Aggregation, *more: Records) -> Net:
+    """Return the network's links, with `more` rows behind them."""
     graph = plan.graph
     links = np.zeros(len(graph.links), LINK)
     for index, link in enumerate(graph.links):
@@ -90,8 +104,9 @@ def _net(plan: Plan, format_: Aggregation) -> Net:
         row["help_ps"] = serialisation_ps(format_.help_bytes, link.rate_bps)
         row["packet_bytes"], row["help_bytes"] = format_.packet_bytes, format_.help_bytes
         row["limit"] = -1 if link.queue_bytes is None else link.queue_bytes
-        row["loss"] = threshold(link.loss)
+        row["loss"] = 0 if is_certain(link.loss) else threshold(link.loss)
         row["key"] = stream_key(plan.seed, index, LOSS)
+    links = np.concatenate([links, *more])
     capacity = min(max(_LEAST_CAPACITY, 1 << format_.slots.bit_length()), _MOST_AT_FIRST)
     stride = capacity + _PADDING
     room = len(links) * stride
@@ -100,12 +115,12 @@ def _net(plan: Plan, format_: Aggregation) -> Net:
     return Net(links, np.zeros(room, PACKET), _zeros(waits), due, capacity, stride)
 
 
-def _workers(plan: Plan) -> Records:
+def _workers(plan: Plan, entries: Ints) -> Records:
     workers = np.zeros(plan.workers, WORKER)
     graph, shards = plan.graph, 0
     for row, host in zip(workers, plan.hosts, strict=False):
         row["node"], row["start_ps"], row["finish"] = host.node, host.start_ps, -1
-        row["uplink"] = graph.links_out[host.node][0]
+        row["uplink"] = entries[graph.links_out[host.node][0]]
         row["downlink"] = graph.links_into[host.node][0]
         row["left"], row["first_shard"] = host.cores, shards
         shards += host.cores
@@ -162,17 +177,17 @@ def _pool(plan: Plan, format_: Aggregation, shards: int) -> Pool:
     )
 
 
-def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, room: int) -> Switch:
+def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, room: int) -> Switch:
     graph, node = plan.graph, format_.switch
     ports = np.zeros(len(graph.links_into[node]), PORT)
     ports["link"] = graph.links_into[node]
     ports["worker"] = [worker_of[graph.links[link].source] for link in graph.links_into[node]]
+    hosts = plan.hosts[: plan.workers]
+    down = [plan.routes.path_between(node, host.node)[0] for host in hosts]
     sets = 2 * format_.slots
     return Switch(
         ports,
-        _ints(
-            [plan.routes.path_between(node, host.node)[0] for host in plan.hosts[: plan.workers]]
-        ),
+        entries[down],
         _zeros(sets * words_per_set(plan.workers)),
         _zeros(sets),
         _zeros(sets),

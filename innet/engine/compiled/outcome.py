@@ -11,10 +11,10 @@ from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
 
 def trace_of(plan: Plan, state: State) -> Trace:
     """Return the trace of a finished run."""
-    links = tuple(_link_record(index, link) for index, link in enumerate(state.net.links))
+    links = _link_records(plan, state)
     return Trace(
         ENGINE,
-        tuple(_rank_record(state, worker) for worker in range(plan.workers)),
+        tuple(_rank_record(plan, state, worker) for worker in range(plan.workers)),
         links,
         (_switch_record(state),),
         sum(link.packets for link in links),
@@ -22,9 +22,10 @@ def trace_of(plan: Plan, state: State) -> Trace:
     )
 
 
-def _rank_record(state: State, worker: int) -> RankRecord:
+def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
     host = state.hosts.workers[worker]
     shards = state.hosts.shards[host["first_shard"] : host["end_shard"]]
+    uplink = plan.graph.links_out[plan.hosts[worker].node][0]
 
     def total(counter: str) -> int:
         return int(shards[counter].sum())
@@ -39,8 +40,19 @@ def _rank_record(state: State, worker: int) -> RankRecord:
         total("timeouts"),
         total("stale"),
         total("helps_answered"),
-        _idle_ps(state.net.links[host["uplink"]]),
-        0,
+        _idle_ps(state.net.links[uplink]),
+        _cpu_busy_ps(plan, state, worker),
+    )
+
+
+def _cpu_busy_ps(plan: Plan, state: State, worker: int) -> int:
+    host = state.hosts.workers[worker]
+    if not host["is_busy"]:
+        return 0
+    cores = state.cores[host["first_shard"] : host["end_shard"]]
+    sent = int(state.net.links[cores["work"]]["packets"].sum())
+    return sent * plan.hosts[worker].send_ps + int(
+        (cores["receptions"] * cores["receive_ps"]).sum()
     )
 
 
@@ -57,7 +69,18 @@ def _idle_ps(link: np.void) -> int:
     return int(link["free_at"]) - int(link["first_sent"]) - _busy_ps(link)
 
 
-def _link_record(index: int, link: np.void) -> LinkRecord:
+def _link_records(plan: Plan, state: State) -> tuple[LinkRecord, ...]:
+    count, faulty = len(plan.graph.links), state.faults.links
+    corrupted, duplicated = np.zeros(count, np.int64), np.zeros(count, np.int64)
+    corrupted[faulty["link"]] = faulty["corrupted"]
+    duplicated[faulty["link"]] = faulty["duplicated"]
+    return tuple(
+        _link_record(index, state.net.links[index], int(corrupted[index]), int(duplicated[index]))
+        for index in range(count)
+    )
+
+
+def _link_record(index: int, link: np.void, corrupted: int, duplicated: int) -> LinkRecord:
     packets, helps = int(link["packets"]), int(link["help_packets"])
     return LinkRecord(
         index,
@@ -66,8 +89,8 @@ def _link_record(index: int, link: np.void) -> LinkRecord:
         _busy_ps(link),
         int(link["lost"]),
         int(link["queue_dropped"]),
-        0,
-        0,
+        corrupted,
+        duplicated,
         int(link["queued_ps"]),
     )
 

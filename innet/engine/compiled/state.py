@@ -28,7 +28,7 @@ DIGITS = 1 << DIGIT_BITS
 Records = npt.NDArray[np.void]
 
 
-def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
+def record(fields: str, draws: str = "") -> np.dtype[np.void]:
     """A record of int64 fields, but for `draws`, which are uint64."""
     random = draws.split()
     return np.dtype([(name, np.uint64 if name in random else np.int64) for name in fields.split()])
@@ -38,26 +38,34 @@ def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
 # What every packet needs comes first, in one or two lines of a cache.
-LINK = _record(
+LINK = record(
     "target time_ps delay_ps free_at first_sent packets head tail "
     "loss limit queued_ps key lost help_ps help_packets queue_dropped "
     "packet_bytes help_bytes wait_head wait_tail wait_bytes",
     draws="loss key",
 )
+# A link with packet faults: the rules from `first_rule` to before `end_rule`, of which `copies` do
+# make copies. No packet arrives before `held_until`. Its senders send to its `entry`, a row of LINK
+# behind those of links, whose ring has the packets at the times at which they were sent.
+FAULTY = record("link entry first_rule end_rule copies held_until corrupted duplicated")
 # A packet on its way.
-PACKET = _record("arrival word")
+PACKET = record("arrival word")
 # A worker's host: its links, and its shards from first_shard to before end_shard, of which `left`
-# are not done.
-WORKER = _record("node uplink downlink start_ps started finish left first_shard end_shard")
-# One core's machine: its slots, its tensor and its counters.
-SHARD = _record(
+# are not done. It `is_busy` if packets cost time on its cores.
+WORKER = record("node uplink downlink start_ps started finish left first_shard end_shard is_busy")
+# One core's machine: its slots, its tensor, its counters, and the row of LINK to which it sends.
+SHARD = record(
     "first_slot last_slot blocks window chunks left interval earliest completed retransmissions "
-    "timeouts stale helps_answered sent received"
+    "timeouts stale helps_answered sent received outlet"
 )
-# What the switch counted, and the room that is left in the rings of its links out.
-SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room")
+# A busy host's core: rows of LINK for its work and its inbox; what receiving costs, how often it
+# has begun to, and when it has received the first packet of the inbox, NEVER if there is none.
+CORE = record("work inbox receive_ps receptions received_at")
+# What the switch counted, the room that is left in the rings of its links out, and how many packets
+# it may send before the kernel is left.
+SWITCH = record("completed unicasts repeats_dropped stale_dropped helps_sent room sends_left")
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
-PORT = _record("link worker next")
+PORT = record("link worker next")
 
 
 class Net(NamedTuple):
@@ -113,6 +121,13 @@ class Switch(NamedTuple):
     digits: Ints
 
 
+class Faults(NamedTuple):
+    """The links with packet faults and their rules, as `plan/link_faults.py` writes them."""
+
+    links: Records
+    rules: Ints
+
+
 class Settings(NamedTuple):
     """What does not change: plain integers, bools as they are."""
 
@@ -132,10 +147,12 @@ class Settings(NamedTuple):
 
 
 class State(NamedTuple):
-    """All of it; `worker_of[node]` is -1 at the switch."""
+    """All of it; `worker_of[node]` is -1 at the switch, `cores[shard]` only for busy hosts."""
 
     settings: Settings
     worker_of: Ints
     net: Net
     hosts: Hosts
     switch: Switch
+    faults: Faults
+    cores: Records

@@ -85,16 +85,17 @@ def send_to_all(settings: Settings, net: Net, switch: Switch, word: int, now: in
     """Send a packet to every worker."""
     down = switch.down
     switch.counters[0].room -= 1
+    switch.counters[0].sends_left -= len(down)
     for worker in range(len(down)):
         send(net, down[worker], word, now)
 
 
 @inlined
 def has_room(settings: Settings, net: Net, switch: Switch, now: int) -> bool:
-    """Whether every link out of the switch has room for what one more packet may send."""
+    """Whether the switch may send, and its links have room for, what one more packet calls for."""
     if switch.counters[0].room > 0:
         return True
-    room = NEVER
+    room = -(-switch.counters[0].sends_left // settings.workers)
     for worker in range(len(switch.down)):
         room = min(room, room_of(net, switch.down[worker], now))
     switch.counters[0].room = room

@@ -62,7 +62,7 @@ def _of_ring(plan: Plan) -> str | None:
     assert stream is not None
     if schedule.algorithm != "ring":
         return f"{plan.algorithm} is no ring; only in_network and ring are supported"
-    if len(schedule.messages) < 2 * plan.workers * (plan.workers - 1) or plan.workers == 1:
+    if schedule.blocks < plan.workers or plan.workers == 1:
         return "the vector has fewer elements than there are ranks, or one rank is alone"
     if stream.ack_bytes:
         return "acknowledgements take time on the links of other ranks' data"

@@ -1,7 +1,8 @@
-"""A loss-free ring all-reduce as a max-plus recurrence over the packets of every rank's stream.
+"""A loss-free ring as a max-plus recurrence over the packets of every rank's stream.
 
 Each rank sends to one rank and receives from one, and each link carries the data of one stream,
-in order. A block goes on when the one before it has come in. All arrays have a row a rank, or one
+in order. A block goes on when the one before it has come in, whether it is a sum that grows or a
+copy: reduce-scatter, all-gather, and both one after the other. All arrays have a row a rank, or one
 row for all of them where ranks, links and blocks are equal, since then all do the same.
 """
 

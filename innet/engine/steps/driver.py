@@ -90,6 +90,8 @@ class _Driver:
             self._env.process(self._rank(rank))
         self._run_events()
         self._refuse_leftovers()
+        # What is still on its way counts too.
+        self._network.advance(NEVER)
         return StepTrace(
             tuple(sorted(self._spans)),
             tuple(self._finish),
@@ -117,21 +119,23 @@ class _Driver:
                     self._progress(len(completions))
                 continue
             if limit == NEVER:
-                raise self._stopped("deadlock")
+                raise self._stopped(self._deadlock())
             if limit > self._maximum_time_ps:
-                raise self._stopped("the simulated time limit is reached")
+                most = format_duration(self._maximum_time_ps)
+                raise self._stopped(f"the step is not done at the simulated time limit of {most}")
             while env.peek() == limit:
                 env.step()
         if min(self._finish) < 0:
-            raise self._stopped("deadlock")
+            raise self._stopped(self._deadlock())
 
     def _advance(self, limit: int) -> tuple[Any, ...]:
         try:
-            return self._network.advance(limit)
+            # While a rank computes, the network need not know of the time limit.
+            before = limit if limit == NEVER else min(limit, self._maximum_time_ps)
+            return self._network.advance(before)
         except UnfinishedError:
-            # While a rank computes, the network ends at its time limit or for a fault of its own.
             if limit == NEVER and self._matching.incomplete():
-                raise self._stopped("deadlock") from None
+                raise self._stopped(self._deadlock()) from None
             raise
 
     def _succeed_later(self, event: simpy.Event, at_ps: int) -> None:
@@ -243,10 +247,12 @@ class _Driver:
 
     # --- what cannot go on ---------------------------------------------------------------
 
+    def _deadlock(self) -> str:
+        return f"deadlock at {format_duration(int(self._env.now))}"
+
     def _stopped(self, why: str) -> UnfinishedError:
         lines = [f"rank {rank} {self._stuck(rank)}" for rank in self._stuck_ranks()]
-        now = format_duration(int(self._env.now))
-        return UnfinishedError("\n  ".join([f"{why} at {now}", *lines[:10]]))
+        return UnfinishedError("\n  ".join([why, *lines[:10]]))
 
     def _stuck_ranks(self) -> list[int]:
         return [rank for rank, finish in enumerate(self._finish) if finish < 0]

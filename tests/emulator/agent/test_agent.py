@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from innet.emulator.agent.agent import Agent, real_timeout
+from innet.protocol.endpoint import HELP, RESULT, UPDATE
 from innet.scenario.build import build_plan
 from innet.scenario.load import parse_scenario
-from innet.wire.frames import Message, payload_of
-from innet.wire.headers import MessageType
 
 MS = 10**9
 JOB = 9
@@ -36,15 +35,15 @@ class ListPath:
     def descriptors(self):
         return [5]
 
-    def send(self, core, message):
-        self.sent.append((core, message))
+    def send(self, core, update):
+        self.sent.append((core, update))
 
     def receive(self):
         taken, self.waiting = self.waiting, []
         return taken
 
     def numbers(self):
-        return [message.number for _, message in self.sent]
+        return [update.number for _, update in self.sent]
 
 
 def plan_of(*overrides, elements=128):
@@ -60,19 +59,19 @@ def make(*overrides, worker=0):
 
 def answer(update, add=1000, **changes):
     """The switch's sum for an update: its values with `add` added."""
-    values = update.values + np.int32(add)
-    return update._replace(payload=payload_of(values, 32), **changes)
+    given = {"kind": RESULT, "asks_help": False, "values": update.values + np.int32(add)}
+    return update._replace(**{**given, **changes})
 
 
-def give(agent, path, messages, now):
-    path.waiting += messages
+def give(agent, path, packets, now):
+    path.waiting += packets
     agent.on_readable(now)
 
 
 def run_to_the_end(agent, path, now):
     while not agent.finished:
         sent, path.sent = path.sent, []
-        give(agent, path, [answer(message) for _, message in sent], now)
+        give(agent, path, [answer(update) for _, update in sent], now)
 
 
 def test_an_agent_sends_its_window_and_then_one_chunk_a_result():
@@ -80,13 +79,12 @@ def test_an_agent_sends_its_window_and_then_one_chunk_a_result():
     assert agent.next_time() == 0
     agent.on_time(0)
     assert path.numbers() == [0, 1]
-    first = path.sent[0][1]
-    assert first == Message(
-        MessageType.UPDATE, False, 32, JOB, 0, 0, 0, 0, 0, payload_of(np.arange(32), 32)
-    )
+    core, first = path.sent[0]
+    assert (core, *first[:-1]) == (0, UPDATE, JOB, 0, 0, 0, 0, False, 0)
+    assert first.values.tolist() == list(range(32))
     give(agent, path, [answer(first)], 1)
     assert path.numbers() == [0, 1, 2]
-    assert (path.sent[2][1].slot, path.sent[2][1].pool_set) == (0, 1)
+    assert (path.sent[2][1].slot, path.sent[2][1].set) == (0, 1)
     assert agent.progress() == (1, 4)
     run_to_the_end(agent, path, 2)
     assert agent.result().tolist() == (np.arange(128) + 1000).tolist()
@@ -105,7 +103,7 @@ def test_a_timeout_sends_again_and_the_third_try_asks_for_help():
     for now in (0, 50 * MS, 150 * MS):
         agent.on_time(now)
     assert path.numbers() == [0, 1] * 3
-    assert [message.asks_help for _, message in path.sent] == [False] * 4 + [True] * 2
+    assert [update.asks_help for _, update in path.sent] == [False] * 4 + [True] * 2
     assert agent.waiting() == [(0, 0, 0, 2), (1, 0, 1, 2)]
     record = agent.record()
     assert (record.packets_sent, record.retransmissions, record.timeouts) == (6, 4, 4)
@@ -116,9 +114,11 @@ def test_a_call_for_help_is_answered_with_the_old_chunk():
     agent.on_time(0)
     first = path.sent[0][1]
     give(agent, path, [answer(first)], 1)
-    call = first._replace(type=MessageType.HELP, payload=b"")
+    call = first._replace(kind=HELP, values=None)
     give(agent, path, [call], 2)
-    assert path.sent[-1] == (0, first)
+    core, again = path.sent[-1]
+    assert (core, again[:-1]) == (0, first[:-1])
+    assert again.values.tolist() == first.values.tolist()
     assert agent.record().helps_answered == 1
 
 
@@ -216,8 +216,8 @@ def test_held_back_packets_leave_when_they_are_due():
 def test_floats_send_exponents_first():
     agent, path = make("collective.dtype=float32")
     agent.on_time(0)
-    assert [message.exponent for _, message in path.sent] == [5, 6]  # max 31 < 2^5, 63 < 2^6
-    assert [message.payload for _, message in path.sent] == [bytes(128)] * 2
+    assert [update.exponent for _, update in path.sent] == [5, 6]  # max 31 < 2^5, 63 < 2^6
+    assert [update.values for _, update in path.sent] == [None] * 2
     assert agent.progress() == (0, 4 + 2)
 
 

@@ -18,6 +18,7 @@ import json, socket, sys, time
 import numpy as np
 from innet.emulator.agent.paths import RawPath
 from innet.emulator.sockets import open_interface, receive_frames
+from innet.protocol.endpoint import UPDATE, AggregationPacket
 from innet.wire.frames import *
 from innet.wire.headers import MessageType, internet_checksum
 
@@ -27,6 +28,10 @@ SWITCH = Address(bytes.fromhex("0200000000fe"), bytes((10, 0, 0, 254)), 0xBEE0)
 def message(number):
     payload = payload_of(np.arange(32, dtype=np.int32), 32)
     return Message(MessageType.UPDATE, False, 32, 1, number, 3, 1, -7, 0, payload)
+
+def update(number):
+    values = np.arange(32, dtype=np.int32)
+    return AggregationPacket(UPDATE, 1, 0, 3, 1, number, False, -7, values)
 
 def all_of(take, wanted):
     found, until = [], time.monotonic() + 10
@@ -40,7 +45,7 @@ def down(number, source=SWITCH, target=OWN):
 far = open_interface("far")
 path = RawPath("near", OWN, SWITCH, 32, 2)
 for number in range(125):
-    path.send(number % 2, message(number))
+    path.send(number % 2, update(number))
 frames = [f for f in all_of(lambda: receive_frames(far), 125) if f[12:14] == b"\\x08\\x00"]
 own = path.receive()  # before anything was sent to it
 parsed = [parse(frame) for frame in frames]
@@ -61,7 +66,10 @@ print(json.dumps({
     "ports": sorted({(each.source.port, each.target.port) for each in parsed}),
     "checksums": sorted({bool(int.from_bytes(frame[40:42], "big")) for frame in frames}),
     "own": len(own),
+    "sent": parsed[7].message == message(7),
     "taken": [each.number for each in taken],
+    "values": [each.values.tolist() == list(range(32)) for each in taken],
+    "fields": sorted({each[:5] + each[6:8] for each in taken}),
     "dropped": dropped,
 }))
 """
@@ -86,6 +94,10 @@ def test_a_burst_arrives_whole_and_in_order(seen):
     assert seen["ports"] == [[0xBED0, 0xBEE0], [0xBED1, 0xBEE1]]
 
 
+def test_a_frame_carries_all_of_an_update(seen):
+    assert seen["sent"]
+
+
 def test_frames_carry_a_udp_checksum_that_parsing_has_verified(seen):
     assert seen["checksums"] == [True]
 
@@ -96,6 +108,8 @@ def test_own_frames_are_not_taken(seen):
 
 def test_only_the_switchs_frames_to_this_worker_are_taken(seen):
     assert seen["taken"] == [1, 7, 9, 6]
+    assert seen["fields"] == [["result", 1, 0, 3, 1, False, -7]]
+    assert seen["values"] == [True] * 4
 
 
 def test_others_are_counted_by_reason(seen):

@@ -7,6 +7,7 @@ import pytest
 
 from innet.emulator.agent.paths import UdpPath
 from innet.emulator.sockets import BATCH
+from innet.protocol.endpoint import HELP, RESULT, UPDATE, AggregationPacket
 from innet.wire.frames import Address, Message, pack_message, parse, parse_message, payload_of
 from innet.wire.headers import MessageType
 
@@ -18,6 +19,22 @@ def message(number=0, elements=32, kind=MessageType.UPDATE):
     values = np.arange(elements, dtype=np.int32) - 5
     payload = payload_of(values, elements) if kind is MessageType.UPDATE else b""
     return Message(kind, False, elements, 1, number, 3, 1, -7, 0, payload)
+
+
+def update(number=0, values=None, asks_help=False):
+    """What a worker sends; `message(number)` on the wire, if values and all are given."""
+    return AggregationPacket(UPDATE, 1, 0, 3, 1, number, asks_help, -7, values)
+
+
+def plain(packet):
+    """A packet with values that compare."""
+    return packet._replace(values=None if packet.values is None else packet.values.tolist())
+
+
+def result(number):
+    """What `message(number)` is to a worker, plain."""
+    values = list(range(-5, 27))
+    return AggregationPacket(RESULT, 1, 0, 3, 1, number, False, -7, values)
 
 
 def opened():
@@ -55,16 +72,30 @@ def path(switch, own):
 
 
 def test_a_message_goes_out_by_its_core(path, switch, own):
-    path.send(1, message(7))
+    path.send(1, update(7, message().values))
     body, source = switch[1].recvfrom(4096)
     assert parse_message(body) == message(7)
     assert source == own[1].getsockname()
 
 
+@pytest.mark.parametrize("order", ["<i4", ">i4"])
+def test_values_may_lie_in_either_order_of_bytes(path, switch, order):
+    path.send(0, update(7, message().values.astype(order)))
+    assert parse_message(switch[0].recv(4096)) == message(7)
+
+
+def test_a_message_that_brings_only_an_exponent_is_filled_with_zeros(path, switch):
+    path.send(0, update(7, asks_help=True))
+    taken = parse_message(switch[0].recv(4096))
+    assert taken == message(7)._replace(asks_help=True, payload=bytes(128))
+
+
 def test_messages_of_the_switch_come_in(path, switch, own):
     switch[0].sendto(pack_message(message(1)), own[0].getsockname())
     switch[1].sendto(pack_message(message(2, kind=MessageType.HELP)), own[1].getsockname())
-    assert path.receive() == [message(1), message(2, kind=MessageType.HELP)]
+    sum_, call = map(plain, path.receive())
+    assert sum_ == result(1)
+    assert call == update(2)._replace(kind=HELP)
     assert path.receive() == []
     assert not path.dropped
 
@@ -99,7 +130,7 @@ def test_what_is_not_from_the_switch_is_foreign(path, switch, own, stranger):
 def test_a_malformed_message_is_dropped_and_counted(path, switch, own, body, reason):
     switch[0].sendto(body, own[0].getsockname())
     switch[0].sendto(pack_message(message(9)), own[0].getsockname())
-    assert path.receive() == [message(9)]
+    assert [plain(each) for each in path.receive()] == [result(9)]
     assert path.dropped == {reason: 1}
 
 
@@ -107,7 +138,7 @@ def test_a_tap_sees_frames_between_the_two(switch, own, stranger):
     frames = []
     peers = [each.getsockname() for each in switch]
     path = UdpPath(own, peers, 32, own=OWN, peer=SWITCH, tap=frames.append)
-    path.send(1, message(1))
+    path.send(1, update(1))
     switch[1].sendto(pack_message(message(2)), own[1].getsockname())
     stranger.sendto(pack_message(message(3)), own[1].getsockname())
     path.receive()

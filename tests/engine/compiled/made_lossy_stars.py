@@ -42,6 +42,7 @@ collective:
   dtype: {draw.choice(["int32", "float32"])}
   check: never
 algorithms: [in_network]
+faults: [{", ".join(_fault(draw, workers) for _ in range(draw.choice([0, 0, 1, 2, 4])))}]
 """
     scenario = parse_scenario(text, "star.yaml", (), Path("."))
     return build_plan(scenario, "in_network", False, scenario.collective.elements)
@@ -50,14 +51,35 @@ algorithms: [in_network]
 def _host(draw, slots):
     cores = min(slots, draw.choice([1, 1, 1, 2, 3]))
     rto = draw.choice(["adaptive", "adaptive", "3 us", "20 us", "500 us"])
-    return f"rto: {rto}, cores: {cores}"
+    costs = [draw.choice([0, 0, 0, 1, 150, 2_000]) for _ in range(2)]
+    return f"rto: {rto}, cores: {cores}, send: {costs[0]} ns, receive: {costs[1]} ns"
 
 
 def _worker(draw, worker):
     if draw.random() < 0.7:
         return ""
     start = draw.choice([1, 777, 50_000, 400_000])
-    return f"{worker}: {{start: {start} ns, link: {{rate: {draw.choice(RATES)} Gbps}}}}"
+    host = draw.choice(["", "", ", host: {send: 333 ns}", ", host: {send: 0 ns, receive: 1 us}"])
+    return f"{worker}: {{start: {start} ns, link: {{rate: {draw.choice(RATES)} Gbps}}{host}}}"
+
+
+def _fault(draw, workers):
+    """A fault of links: some packets of one worker or of all, or of one that is cut off."""
+    verb = draw.choice(["drop", "corrupt", "duplicate", "reorder", "delay", "partition"])
+    place = draw.randrange(workers)
+    times = [draw.choice([0, 1, 2_500, 90_000]), draw.choice([1, 3_000, 100_000])]
+    if verb == "partition":
+        return f"{{partition: {{node: {place}, at: {times[0]} ns, for: {times[1]} ns}}}}"
+    ends = [draw.choice([str(place), "all"]), "switch"]
+    draw.shuffle(ends)
+    keys = [f"from: {ends[0]}, to: {ends[1]}"]
+    keys.append(draw.choice(["packet: all", "packet: all", "packet: first", "packet: [2, 3, 40]"]))
+    keys.append(f"probability: {draw.choice([0, 0.01, 0.1, 0.5, 1])}")
+    keys.append(draw.choice(["", "", "kind: update", "kind: result", "kind: help", "chunk: 3"]))
+    keys.append(draw.choice(["", f"after: {times[0]} ns", f"until: {sum(times)} ns"]))
+    if verb in ("duplicate", "reorder", "delay"):
+        keys.append(f"by: {draw.choice([1, 160, 7_000, 200_000])} ns")
+    return f"{{{verb}: {{{', '.join(filter(None, keys))}}}}}"
 
 
 def both(plan):

@@ -35,6 +35,15 @@ def test_auto_compiles_for_a_large_run():
     assert simulate(plan(LARGE, loss="0.0001", slots=64), engine="auto").engine == "compiled"
 
 
+def test_auto_counts_the_hops_of_messages(monkeypatch):
+    """A ring of two sends 4 messages of half the tensor, here of 10 packets of 1460 bytes, over two
+    links; as many acknowledgements come back."""
+    ring = plan(20 * 1460 // 4, "ring", loss="0.01")
+    for worth, engine in ((4 * 10 * 2 * 2, "compiled"), (4 * 10 * 2 * 2 + 1, "reference")):
+        monkeypatch.setattr(choice, "_HOPS_WORTH_COMPILING", worth)
+        assert simulate(ring, engine="auto").engine == engine
+
+
 def test_auto_says_why_a_large_run_is_not_compiled(monkeypatch):
     monkeypatch.setattr(choice, "_HOPS_WORTH_COMPILING", 0)
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
@@ -50,7 +59,10 @@ def test_auto_says_why_a_large_run_is_not_compiled(monkeypatch):
 @pytest.mark.parametrize(
     ("case", "why"),
     [
-        (plan(algorithm="ring"), "ring is point to point"),
+        (
+            plan(algorithm="ring", more="host: {send: 100 ns}"),
+            "packets cost time on the hosts",
+        ),
         (plan(carry=True), "values travel"),
         (
             plan(more=fault("{pause: {node: 0, at: 1 us, for: 1 us}}")),
@@ -63,6 +75,13 @@ def test_what_cannot_be_compiled_is_named(case, why):
         RefusedError, match=f"the compiled engine does not simulate this run: {why}"
     ):
         simulate(case, engine="compiled")
+
+
+def test_a_timeout_of_0_is_refused_since_time_would_stand_still():
+    case = plan()
+    rto = dataclasses.replace(case.rto, initial_ps=0)
+    with pytest.raises(RefusedError, match="timeout of 0, with which time stands still"):
+        run_compiled(dataclasses.replace(case, rto=rto))
 
 
 def test_times_beyond_64_bits_are_refused():

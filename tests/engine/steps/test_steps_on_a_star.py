@@ -17,9 +17,11 @@ ONE_SUM = 2 * (880 * NS + US) + 400 * NS
 ONE_MESSAGE = 2 * (1230_400 + US) + 400 * NS  # 1460 B and 78 B of overhead
 
 
-def trace_of(step, algorithm="in_network", more="", **keys):
+def trace_of(step, algorithm="in_network", more="", engine="auto", **keys):
     scenario = step_scenario(step, more=more, **keys)
-    return simulate_step(build_step_plan(scenario, algorithm, requests_of(scenario)))[1]
+    return simulate_step(
+        build_step_plan(scenario, algorithm, requests_of(scenario)), engine=engine
+    )[1]
 
 
 def time_of(step, algorithm="in_network", **keys):
@@ -60,6 +62,22 @@ def test_sums_of_different_formats_and_lanes_follow_each_other():
     assert time_of(step, dtype="float32") == 4 * ONE_SUM
     apart = [all_reduce(**{"async": "g"}), all_reduce(lane="other", **{"async": "g"})]
     assert time_of([*apart, {"wait": "g"}]) == ONE_SUM + 880 * NS
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "how", "why"),
+    [
+        ("all_reduce", {"op": "min"}, "ring", "switches take no min"),
+        ("all_reduce", {"density": 0.01}, "ring", "switches add no sparse vectors"),
+        ("reduce_scatter", {"density": 0.01}, "pairwise", "switches add no sparse vectors"),
+        ("all_gather", {"density": 0.01}, "in_network", ""),
+        ("all_reduce", {"quorum": 2}, "ring", "switches wait for all, not for a quorum"),
+        ("all_to_all", {}, "pairwise", "all_to_all has no sum"),
+    ],
+)
+def test_what_no_switch_does_says_why(kind, options, how, why):
+    (decision,) = trace_of([{kind: {"size": "1 KiB", "over": "dp", **options}}]).decisions
+    assert (decision.how, decision.why) == (how, why)
 
 
 def test_groups_that_share_no_link_do_not_delay_each_other():
@@ -138,12 +156,16 @@ def test_what_no_switch_can_do_runs_by_the_fallback_and_says_why():
 
 def test_the_simulated_time_limit_ends_a_step_and_names_its_ranks():
     step = [{"when": "rank == 0", "do": [{"compute": "1 s"}]}, all_reduce()]
-    with pytest.raises(UnfinishedError) as caught:
-        trace_of(step, more="limit: 10 ms\n")
-    assert "reached the simulated time limit" in str(caught.value)
-    assert "lacks the contribution of worker 0" in str(caught.value)
-    with pytest.raises(UnfinishedError, match=r"^the simulated time limit is reached.*\n  rank 0"):
-        trace_of([{"compute": "1 s"}], more="limit: 10 ms\n")
+    for engine in ("auto", "reference"):
+        with pytest.raises(UnfinishedError) as caught:
+            trace_of(step, engine=engine, more="limit: 10 ms\n")
+        lines = str(caught.value).splitlines()
+        assert lines[0] == "the step is not done at the simulated time limit of 10 ms"
+        assert lines[1] == "  rank 0 computes"
+        told = "rank 1 waits in all_reduce of 1024 B over dp (made.yaml:10); not entered by rank 0"
+        assert lines[2] == f"  {told}"
+    with pytest.raises(UnfinishedError, match="reached the simulated time limit"):
+        trace_of([all_reduce()], more="limit: 3 us\n")
 
 
 def test_losses_are_repaired():

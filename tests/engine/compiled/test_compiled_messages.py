@@ -1,0 +1,67 @@
+"""Point to point on general networks: every rank, link and value as the reference engine has it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from innet.engine.compiled.messages import run as messages_run
+from innet.engine.compiled.messages.run import CompiledMessages
+from innet.engine.compiled.run import run_compiled
+from innet.engine.simulate import simulate
+from innet.scenario.build import build_plan
+from innet.tensors.generate import generate
+from tests.engine.compiled.made_lossy_stars import both
+from tests.engine.compiled.made_messages import message_plan
+from tests.engine.made_scenarios import scenario
+
+
+@pytest.mark.parametrize("batch", range(3))
+def test_random_networks_are_the_same_packet_for_packet(batch):
+    kinds, dropped = set(), 0
+    for seed in range(80 * batch, 80 * (batch + 1)):
+        reference, compiled = both(message_plan(seed, most_bytes=12_000))
+        assert compiled == reference, seed
+        kinds.add(type(compiled))
+        if not isinstance(reference, str):
+            dropped += sum(link.queue_dropped for link in reference.links)
+    assert len(kinds) == 2  # some runs end, some cannot
+    assert dropped > 0
+
+
+@pytest.mark.parametrize("dtype", ["int32", "float32", "bfloat16"])
+@pytest.mark.parametrize("algorithm", ["ring", "double_tree", "parameter_server"])
+def test_values_meet_as_in_the_reference_engine(algorithm, dtype):
+    """To the last bit, though floats are added in an order that the schedule decides."""
+    plan = build_plan(scenario(workers=5, loss="0.05"), algorithm, True, 1000)
+    plan = dataclasses.replace(plan, dtype=dtype)
+    tensors = [generate(worker, 1000, dtype, 3) for worker in range(5)]
+    results = [simulate(plan, tensors, engine=engine).results for engine in _ENGINES]
+    for compiled, reference in zip(*results, strict=True):
+        np.testing.assert_array_equal(compiled, reference)
+        assert compiled.dtype == reference.dtype
+
+
+_ENGINES = ("compiled", "reference")
+
+
+def test_a_run_cut_in_slices_is_the_same(monkeypatch):
+    plan = build_plan(scenario(workers=3, loss="0.05"), "ring", False, 50_000)
+    whole = run_compiled(plan)
+    monkeypatch.setattr(messages_run, "_EVENTS_A_SLICE", 7)
+    shares = []
+    assert run_compiled(plan, shares.append) == whole
+    assert len(shares) > 20
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] <= 1
+
+
+def test_more_packets_under_way_than_there_was_room_for():
+    """Sixteen windows of whole messages, sent again before acknowledgements can come."""
+    more = "host: {rto: 20 us}\nmessage: {window: 256, payload: 100 B}\nlimit: 1 ms"
+    plan = build_plan(scenario(workers=16, more=more), "ring", False, 16 * 5000)
+    run = CompiledMessages(plan, None)
+    before = len(run.state.net.packets)
+    found = dataclasses.replace(run.run(None), engine="reference")
+    assert found == simulate(plan)
+    assert len(run.state.net.packets) > before
