@@ -1,9 +1,9 @@
 """Which switches sum what: the aggregation tree of some workers on a graph.
 
 The root is the switch that can sum and is nearest to the worker farthest from it; of equal ones
-the nearest to all together, then that with the fewest trees so far, then the first. Every worker contributes to the first switch that can
-sum on its path to the root, and so does every switch in its turn. A switch with a single
-contribution would only pass it on, so it is left out and forwards.
+the nearest to all together, then that with the fewest trees so far, then the first. Every worker
+contributes to the first switch that can sum on its path to the root, and so does every switch in
+its turn. A switch with a single contribution would only pass it on, so it is left out and forwards.
 """
 
 from collections import Counter
@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 
 from innet.plan.plan import TreeSwitch
 from innet.topology.routes import Routes
-
 
 _NO_TREES: Mapping[int, int] = {}
 
