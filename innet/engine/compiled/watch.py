@@ -8,7 +8,6 @@ from innet.protocol.machine import NEVER
 from innet.units import format_duration
 
 
-
 class QuietError(Exception):
     """All that was begun is done; what still happens is sent again in vain."""
 

@@ -41,9 +41,9 @@ def operation_refusal(fabric: Fabric, operation: Operation) -> str | None:
         return "more than 2^32 packets"
     if len(schedule.messages) >= MOST_STREAMS:
         return f"more than {MOST_STREAMS - 1} messages"
-    if len(fabric.graph.switches) + 1 >= MOST_HOPS:
-        if _longest_path(fabric, operation, schedule) >= MOST_HOPS:
-            return f"a path has more than {MOST_HOPS - 1} links"
+    longest = len(fabric.graph.switches) + 1
+    if longest >= MOST_HOPS and _longest_path(fabric, operation, schedule) >= MOST_HOPS:
+        return f"a path has more than {MOST_HOPS - 1} links"
     return None
 
 

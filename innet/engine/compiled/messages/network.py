@@ -122,7 +122,7 @@ class CompiledNetwork:
                         return ()
 
     def _run_to(self, last: int) -> bool:
-        """Handle all events up to `last`, or until somebody is done; whether there are no others."""
+        """Handle all events up to `last`, or until a rank is done; whether none are left."""
         while True:
             status = run_windows(self.state, last, _EVENTS_A_SLICE)
             if status == FULL:
@@ -141,9 +141,7 @@ class CompiledNetwork:
         for number in state.finished[: pool["finished"]]:
             member = state.members[number]
             state.hosts[member["host"]]["stopped_at"] = NEVER
-            self.ledger.complete(
-                int(member["number"]), int(member["place"]), int(member["finish"])
-            )
+            self.ledger.complete(int(member["number"]), int(member["place"]), int(member["finish"]))
         pool["finished"] = 0
 
     # --- what the watch looks at ---------------------------------------------------------
@@ -209,8 +207,6 @@ def _lookahead_ps(fabric: Fabric, least_bytes: int) -> int:
     """The shortest time from an event at a node to the arrival of what it sends."""
     nodes = fabric.graph.nodes
     return min(
-        nodes[link.source].latency_ps
-        + serialisation_ps(least_bytes, link.rate_bps)
-        + link.delay_ps
+        nodes[link.source].latency_ps + serialisation_ps(least_bytes, link.rate_bps) + link.delay_ps
         for link in fabric.graph.links
     )

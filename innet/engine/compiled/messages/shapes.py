@@ -115,9 +115,7 @@ def _path(fabric: Fabric, source: int, target: int) -> tuple[int, ...]:
     return path
 
 
-def _messages(
-    operation: Operation, schedule: Schedule, stream: Stream, stream_of: Ints
-) -> Records:
+def _messages(operation: Operation, schedule: Schedule, stream: Stream, stream_of: Ints) -> Records:
     bounds = _ints(block_bounds(operation.elements, schedule.blocks))
     first = _ints([message.first for message in schedule.messages])
     count = _ints([message.count for message in schedule.messages])

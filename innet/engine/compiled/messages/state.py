@@ -52,7 +52,8 @@ HOST = record("node timer timed begin reached stopped_at")
 # among those of its host.
 MEMBER = record(
     "host operation number place first_stream end_stream opened earliest has_timer next_timed "
-    "full_since start_ps next_to_begin finish sent received retransmissions timeouts stale stalled_ps"
+    "full_since start_ps next_to_begin finish sent received retransmissions timeouts stale "
+    "stalled_ps"
 )
 # What members have in common. A member that sends is done with a message when it `ends_sent`.
 # `under_way` counts the packets on their way.
