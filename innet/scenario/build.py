@@ -5,9 +5,10 @@ from collections.abc import Sequence
 
 from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
-from innet.plan.plan import Aggregation, Host, Plan, Stream, one_switch
+from innet.plan.plan import Aggregation, Host, Plan, Stream
+from innet.plan.tree import aggregation_tree
 from innet.plan.ways import Pair, pair_of, tree_ways
-from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.network import Places, network_of
 from innet.scenario.plan_faults import (
     chances_of_loss,
     latest_fault_ps,
@@ -59,7 +60,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
     aggregation = stream = None
     if schedule is None:
-        aggregation = _aggregation(scenario, graph)
+        aggregation = _aggregation(scenario, routes)
         rto = aggregation_timeout(configured, graph, routes, hosts, aggregation)
         ways = [way.up + way.down for way in tree_ways(graph, routes, aggregation.tree)]
     else:
@@ -115,13 +116,9 @@ def host_of(scenario: Scenario, rank: int, node: int) -> Host:
     return Host(node, worker.start, send, receive, common.cores)
 
 
-def _aggregation(scenario: Scenario, graph: Graph) -> Aggregation:
-    workers = scenario.topology.workers
-    switch = common_switch(graph, range(workers))
-    # Scenarios are refused where there is none.
-    assert switch is not None
+def _aggregation(scenario: Scenario, routes: Routes) -> Aggregation:
     return Aggregation(
-        tree=one_switch(switch, workers),
+        tree=aggregation_tree(routes, range(scenario.topology.workers)),
         slots=scenario.switch.slots,
         guard=scenario.switch.guard,
         elements_per_packet=scenario.packet.elements,

@@ -4,12 +4,16 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from innet.collectives.algorithms import ALGORITHMS
+from innet.plan.plan import TreeSwitch
+from innet.plan.tree import aggregation_tree
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
 from innet.scenario.located import Problem
-from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.network import Places, network_of
 from innet.scenario.quantities import shown
 from innet.scenario.topologies import GraphSection, StarSection, listed
 from innet.scenario.training import TrainingSection
+from innet.topology.graph import Graph
+from innet.topology.routes import shortest_routes
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -45,16 +49,21 @@ def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterato
     count = scenario.topology.workers
     graph, hosts = network_of(scenario, count + server)
     needed = "in_network" in scenario.algorithms and scenario.training is None
-    if needed and common_switch(graph, range(count)) is None:
+    if needed and not _tree(scenario, graph, hosts):
         yield (
             ("algorithms", scenario.algorithms.index("in_network")),
-            "in_network runs where one switch that can sum has a cable to every worker, and here "
-            "there is none; kind star has it, and point-to-point algorithms run on every kind",
+            "in_network needs a switch that can sum and that every worker reaches, and here is "
+            "none; say in topology.aggregates which switches can sum",
         )
     network = _Network(Places(graph, hosts, count), workers, server, _switches(scenario))
     for index, fault in enumerate(scenario.faults):
         for key, problem in _fault(fault, network):
             yield ("faults", index, fault.verb, *key), problem
+
+
+def _tree(scenario: "Scenario", graph: Graph, hosts: tuple[int, ...]) -> tuple[TreeSwitch, ...]:
+    routes = shortest_routes(graph, hosts, scenario.seed)
+    return aggregation_tree(routes, range(scenario.topology.workers))
 
 
 def _switches(scenario: "Scenario") -> tuple[str, ...]:

@@ -3,23 +3,17 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from innet.collectives.exchange import exchanged_elements
 from innet.collectives.operations import build_operation_schedule
 from innet.collectives.schedule import Schedule
 from innet.plan.operation import Operation, OperationKind
-from innet.plan.plan import Aggregation, Host, Rto, Stream, one_switch
+from innet.plan.plan import Aggregation, Rto, Stream
 from innet.plan.step import Lowered, Request
-from innet.scenario.build import packet_bytes
-from innet.scenario.network import common_switch
+from innet.scenario.offers import Offer, at_switch, offers_of
 from innet.scenario.schema import Scenario
-from innet.topology.graph import Graph
+from innet.topology.routes import Routes
 from innet.wire.dtypes import ITEMSIZE, DType
-from innet.wire.headers import help_medium_bytes
-from innet.workload.actions import Call
 from innet.workload.sparse import as_exchange
-
-_NOT_SUMMED = ("all_to_all", "gather")
-# What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
-_COPIED = ("all_gather", "broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +51,10 @@ class Way:
 def ways_of(
     scenario: Scenario,
     algorithm: str,
-    graph: Graph,
-    hosts: Sequence[Host],
+    routes: Routes,
     requests: Sequence[Request],
 ) -> dict[Request, Way]:
-    """Return how every request runs.
+    """Return how every request runs; `routes` are those between all ranks.
 
     With a point-to-point `algorithm` everything runs by it or its kin; with in_network, what no
     switch takes part in runs by the scenario's fallback.
@@ -72,35 +65,30 @@ def ways_of(
         messages = _PointToPoint(algorithm, dtype)
         return {each: messages.way(each, f"{algorithm} was asked for") for each in requests}
     messages = _PointToPoint(scenario.training.fallback, dtype)
-    offers = _offers(scenario, graph, hosts, requests)
+    offers = offers_of(scenario, routes, requests)
     return {
         request: messages.way(request, offer)
         if isinstance(offer, str)
-        else _in_network(request, offer, job, dtype)
-        for request, (offer, job) in zip(requests, offers, strict=True)
+        else _in_network(request, offer, dtype)
+        for request, offer in offers.items()
     }
 
 
-def _in_network(request: Request, aggregation: Aggregation, job: int, default: DType) -> Way:
+def _in_network(request: Request, offer: Offer, default: DType) -> Way:
     assert request.call is not None
-    call = _at_switch(request.call, default)
+    call = at_switch(request.call, default)
     dtype = call.dtype or default
-    elements = _elements(call.size, dtype)
-    kind, root = call.kind, call.root
     return Way(
-        kind, call.group, root, elements, dtype, "in_network", "", aggregation=aggregation, job=job
+        call.kind,
+        call.group,
+        call.root,
+        _elements(call.size, dtype),
+        dtype,
+        "in_network",
+        "",
+        offer.aggregation,
+        offer.job,
     )
-
-
-def _at_switch(call: Call, default: DType) -> Call:
-    """Return a collective as a switch sees it: what is only copied has no values to it."""
-    if call.kind not in _COPIED:
-        return call
-    return as_exchange(call, ITEMSIZE[call.dtype or default])._replace(dtype="int32")
-
-
-def _has_floats(call: Call, default: DType) -> bool:
-    return (_at_switch(call, default).dtype or default) != "int32"
 
 
 def _elements(size_bytes: int, dtype: DType) -> int:
@@ -126,7 +114,7 @@ class _PointToPoint:
         elements = _elements(call.size, dtype)
         if call.kind == "all_to_all":
             # The size is that of what one rank sends, an operation's that of what all send.
-            elements *= len(call.group)
+            elements = exchanged_elements(len(call.group), elements)
         return self._way(call.kind, call.group, call.root, elements, dtype, why)
 
     def _way(
@@ -148,53 +136,3 @@ class _PointToPoint:
         if key not in self._schedules:
             self._schedules[key] = build_operation_schedule(kind, self._algorithm, *terms)
         return self._schedules[key]
-
-
-def _refusal(call: Call) -> str:
-    """Return why no switch takes part in a collective, wherever its ranks are; "" if one may."""
-    if call.kind in _NOT_SUMMED:
-        return f"{call.kind} has no sum"
-    if call.op != "sum":
-        return f"switches take no {call.op}"
-    if call.density is not None and call.kind not in _COPIED:
-        return "switches add no sparse vectors"
-    return "" if call.quorum is None else "switches wait for all, not for a quorum"
-
-
-def _offers(
-    scenario: Scenario, graph: Graph, hosts: Sequence[Host], requests: Sequence[Request]
-) -> list[tuple[Aggregation | str, int]]:
-    """Return, for every request, its aggregation and job, or why no switch takes part.
-
-    A job is what runs one after another and in one format: with a round of exponents, or not.
-    """
-    assert scenario.training is not None
-    default = scenario.training.dtype
-    jobs: dict[tuple[tuple[int, ...], str | None, bool], int] = {}
-    for request in requests:
-        if request.call is not None and not _refusal(request.call):
-            floats = _has_floats(request.call, default)
-            jobs.setdefault((request.group, request.lane, floats), len(jobs))
-    slots = scenario.switch.slots // max(1, len(jobs))
-    found: list[tuple[Aggregation | str, int]] = []
-    for request in requests:
-        group = [hosts[rank].node for rank in request.group]
-        switch = common_switch(graph, group)
-        call = request.call
-        if call is None or _refusal(call):
-            found.append(("a message has no sum" if call is None else _refusal(call), 0))
-        elif switch is None or slots < scenario.host.cores:
-            found.append(("no switch has a cable to every rank", 0))
-        else:
-            floats = _has_floats(call, default)
-            aggregation = Aggregation(
-                tree=one_switch(switch, len(group)),
-                slots=slots,
-                guard=scenario.switch.guard,
-                elements_per_packet=scenario.packet.elements,
-                packet_bytes=packet_bytes(scenario),
-                help_bytes=help_medium_bytes(),
-                exponent_round=floats,
-            )
-            found.append((aggregation, jobs[request.group, request.lane, floats]))
-    return found

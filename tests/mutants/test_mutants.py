@@ -31,6 +31,7 @@ SWITCH = "protocol/test_switch_cases.py"
 JOB = "protocol/test_job_cases.py"
 WORKER = "protocol/test_worker.py"
 TREE = "protocol/test_tree_cases.py"
+FIGURES = "metrics/test_step_summary.py"
 
 PROGRAM = "workload/test_programs.py"
 STEP = "engine/steps/test_step_driver.py"
@@ -202,6 +203,27 @@ MUTANTS = [
         "min(limit, FIRST_BUCKET_BYTES)",
         "limit",
         (f"{STEP}::test_gradients_go_in_pytorchs_buckets_while_backward_goes_on",),
+    ),
+    Mutant(
+        "operations that overlap are exposed twice",
+        "metrics/step_intervals.py",
+        "if found and start <= found[-1][1]:",
+        "if False:",
+        (f"{FIGURES}::test_overlapping_operations_are_exposed_once_in_all_and_each_by_itself",),
+    ),
+    Mutant(
+        "a sender waits for its receiver",
+        "metrics/step_waiting.py",
+        'not in (COMPUTE, "recv")',
+        "!= COMPUTE",
+        (f"{FIGURES}::test_a_receiver_waits_for_its_sender_but_no_sender_for_its_receiver",),
+    ),
+    Mutant(
+        "the gain is over the worst of the others",
+        "metrics/step_gain.py",
+        "return ours, min(",
+        "return ours, max(",
+        (f"{FIGURES}::test_the_gain_is_over_the_best_point_to_point_algorithm",),
     ),
 ]
 
