@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from innet.collectives.exchange import exchanged_elements
 from innet.collectives.operations import build_operation_schedule
 from innet.collectives.schedule import Schedule
+from innet.plan.offload import Offer, at_switch, plan_offload
 from innet.plan.operation import Operation, OperationKind
 from innet.plan.plan import Aggregation, Rto, Stream
 from innet.plan.step import Lowered, Request
-from innet.scenario.offers import Offer, at_switch, offers_of
+from innet.scenario.build import format_of
 from innet.scenario.schema import Scenario
 from innet.topology.routes import Routes
 from innet.wire.dtypes import ITEMSIZE, DType
@@ -65,7 +66,8 @@ def ways_of(
         messages = _PointToPoint(algorithm, dtype)
         return {each: messages.way(each, f"{algorithm} was asked for") for each in requests}
     messages = _PointToPoint(scenario.training.fallback, dtype)
-    offers = offers_of(scenario, routes, requests)
+    resources, format_ = scenario.switch.resources, format_of(scenario)
+    offers = plan_offload(requests, dtype, routes, resources, format_, scenario.host.cores)
     return {
         request: messages.way(request, offer)
         if isinstance(offer, str)

@@ -113,8 +113,8 @@ MUTANTS = [
     Mutant(
         "no call for help after a loss of switch state",
         "protocol/transitions.py",
-        "        return CALL_HELP if guard and asks_help else REPEAT\n",
-        "        return REPEAT\n",
+        "            return CALL_HELP\n",
+        "            return REPEAT\n",
         (f"{JOB}::test_case_26_the_guarded_job_goes_on_after_a_loss_of_state",),
     ),
     Mutant(
@@ -151,9 +151,30 @@ MUTANTS = [
     Mutant(
         "no repeats passed up",
         "protocol/level_transitions.py",
-        "    return SEND_UP_AGAIN if flags == UNICAST else flags\n",
+        "    if flags != UNICAST:\n        return flags\n",
         "    return flags\n",
         (f"{TREE}::test_a_repeat_before_the_result_sends_the_sum_up_again",),
+    ),
+    Mutant(
+        "a lower switch that asks for every child",
+        "protocol/level_transitions.py",
+        "guard and asks_help and switch_calls(asked, words, here, child)",
+        "guard and asks_help",
+        (f"{TREE}::test_children_that_ask_at_the_same_time_make_the_switch_ask_once",),
+    ),
+    Mutant(
+        "a call for help for everybody who asks",
+        "protocol/transitions.py",
+        "guard and asks_help and switch_calls(asked, words, here, worker)",
+        "guard and asks_help",
+        (f"{SWITCH}::test_one_call_is_enough_for_all_that_ask_at_the_same_time",),
+    ),
+    Mutant(
+        "a call for the first who asks alone",
+        "protocol/transitions.py",
+        "    calls = asked[word] & bit != 0\n",
+        "    calls = False\n",
+        (f"{SWITCH}::test_who_asks_twice_is_heard_whoever_asked_before",),
     ),
     Mutant(
         "a wrapping job id accepted by the switch",
