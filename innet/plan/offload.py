@@ -81,7 +81,7 @@ def plan_offload(
     """
     refused = {request: _refusal(request, switch) for request in requests}
     jobs = {request: _job(request, default) for request in requests if not refused[request]}
-    trees = {job: aggregation_tree(routes, job.group) for job in dict.fromkeys(jobs.values())}
+    trees = _trees(routes, dict.fromkeys(jobs.values()))
     unfit = {job: misfit(routes.graph, tree, switch) for job, tree in trees.items()}
     fit = {job: tree for job, tree in trees.items() if not unfit[job]}
     shares = _shares(switch.slots, fit)
@@ -103,6 +103,16 @@ def at_switch(call: Call, default: DType) -> Call:
     if call.kind not in _COPIED:
         return call
     return as_exchange(call, ITEMSIZE[call.dtype or default])._replace(dtype="int32")
+
+
+def _trees(routes: Routes, jobs: Iterable[_Job]) -> dict[_Job, Tree]:
+    """Return every job's tree; where several roots are equal, jobs are spread over them."""
+    found: dict[_Job, Tree] = {}
+    meeting: Counter[int] = Counter()
+    for job in jobs:
+        found[job] = aggregation_tree(routes, job.group, meeting)
+        meeting.update(switch.node for switch in found[job])
+    return found
 
 
 def misfit(graph: Graph, tree: Tree, switch: SwitchResources) -> str:

@@ -1,24 +1,29 @@
 """Which switches sum what: the aggregation tree of some workers on a graph.
 
 The root is the switch that can sum and is nearest to the worker farthest from it; of equal ones
-the nearest to all together, then the first. Every worker contributes to the first switch that can
-sum on its path to the root, and so does every switch in its turn. A switch with a single
-contribution would only pass it on, so it is left out and forwards.
+the nearest to all together, then that with the fewest trees so far, then the first. Every worker
+contributes to the first switch that can sum on its path to the root, and so does every switch in
+its turn. A switch with a single contribution would only pass it on, so it is left out and forwards.
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from innet.plan.plan import TreeSwitch
 from innet.topology.routes import Routes
 
+_NO_TREES: Mapping[int, int] = {}
 
-def aggregation_tree(routes: Routes, group: Sequence[int]) -> tuple[TreeSwitch, ...]:
+
+def aggregation_tree(
+    routes: Routes, group: Sequence[int], trees: Mapping[int, int] = _NO_TREES
+) -> tuple[TreeSwitch, ...]:
     """Return the tree of a group of ranks; its workers are places in the group.
 
-    Empty where no switch that can sum is reached by all of them.
+    `trees` says of how many trees a switch is a part already. Empty where no switch that can sum
+    is reached by all ranks.
     """
-    root = _root(routes, [routes.hosts[rank] for rank in group])
+    root = _root(routes, [routes.hosts[rank] for rank in group], trees)
     if root is None:
         return ()
     above = {root: -1}  # switch -> the switch that takes its sums
@@ -33,18 +38,18 @@ def aggregation_tree(routes: Routes, group: Sequence[int]) -> tuple[TreeSwitch, 
     return _numbered(above, first, root)
 
 
-def _root(routes: Routes, hosts: Sequence[int]) -> int | None:
+def _root(routes: Routes, hosts: Sequence[int], trees: Mapping[int, int]) -> int | None:
     """Return the switch that is nearest to the farthest host, None where none reaches all."""
-    best: tuple[int, int, int] | None = None
+    best: tuple[int, int, int, int] | None = None
     for switch in routes.graph.switches:
         if not routes.graph.nodes[switch].aggregates:
             continue
         distances = [routes.distance(switch, host) for host in hosts]
         known = [distance for distance in distances if distance is not None]
         if len(known) == len(hosts):
-            found = (max(known), sum(known), switch)
+            found = (max(known), sum(known), trees.get(switch, 0), switch)
             best = found if best is None else min(best, found)
-    return None if best is None else best[2]
+    return None if best is None else best[-1]
 
 
 def _next(routes: Routes, node: int, root: int) -> int:

@@ -67,6 +67,18 @@ def test_jobs_that_do_not_fit_take_no_slots_from_others():
     assert [None if each is None else each.slots for each in found] == [10, 10, None, 10, 10]
 
 
+def test_groups_that_meet_above_their_racks_are_spread_over_the_spines():
+    """Racks of four hosts: tp stays in one, and each of four dp groups has a spine of its own."""
+    network = "topology: {kind: leaf_spine, racks: 2, hosts: 4, spines: 4, link: {rate: 1 Gbps}}\n"
+    step = [{"all_reduce": {"size": 4, "over": over}} for over in ("dp", "tp")]
+    mesh = {"dp": 2, "tp": 4}
+    found = lowered_of(step, network=network, mesh=mesh, more="switch: {slots: 8}\n")
+    aggregations = {lowered.operation.group: lowered.operation.aggregation for lowered in found}
+    spines = {group: each.switch for group, each in aggregations.items() if len(group) == 2}
+    assert len(spines) == len(set(spines.values())) == 4
+    assert [each.slots for each in aggregations.values()] == [8] * 6
+
+
 def test_too_many_jobs_for_the_slots_are_told_with_the_switch():
     step = [{"all_reduce": {"size": 4, "over": over}} for over in ("dp", "tp", "dp,tp")]
     keys = {"mesh": {"dp": 2, "tp": 2}, "more": "switch: {slots: 4}\n"}

@@ -1,8 +1,9 @@
 """Which plans the compiled engine simulates, as a plan alone can say."""
 
-from innet.engine.compiled.messages import conditions as messages_conditions
+from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
 from innet.engine.conditions import of_network, of_slots
+from innet.plan.operation import operation_of
 from innet.plan.plan import Aggregation, Plan
 
 ENGINE = "compiled"
@@ -12,7 +13,7 @@ _MOST_PS = 1 << 60  # times, and their sums, stay within 64 bits
 def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
-        return _of_faults(plan) or _of_times(plan) or messages_conditions.refusal(plan)
+        return network_refusal(plan) or operation_refusal(plan, operation_of(plan))
     return (
         _of_values(plan, plan.aggregation)
         or _of_faults(plan)
@@ -41,10 +42,6 @@ def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
 def _of_sizes(plan: Plan, format_: Aggregation) -> str | None:
     if format_.slots > MOST_SLOTS or plan.workers > MOST_PORTS:
         return f"more than {MOST_SLOTS} slots or {MOST_PORTS} workers"
-    return _of_times(plan)
-
-
-def _of_times(plan: Plan) -> str | None:
     if min(plan.rto.initial_ps, plan.rto.maximum_ps) < 1:
         return "a retransmission timeout of 0, with which time stands still"
     if plan.patience_ps + plan.maximum_time_ps > _MOST_PS:

@@ -11,7 +11,7 @@ from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
 from innet.engine.compiled.sums import results_of
-from innet.engine.compiled.watch import run_watched
+from innet.engine.compiled.watch import QuietError, Watch
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
@@ -40,9 +40,9 @@ def run_compiled(
         if plan.aggregation is not None:
             return CompiledRun(plan, tensors).run(progress)
         # Compiled, or loaded, only when it is needed.
-        from innet.engine.compiled.messages.run import CompiledMessages
+        from innet.engine.compiled.messages.run import run_messages
 
-        return CompiledMessages(plan, tensors).run(progress)
+        return run_messages(plan, tensors, progress)
 
 
 class CompiledRun:
@@ -55,13 +55,19 @@ class CompiledRun:
 
     def run(self, progress: Callable[[float], None] | None) -> Trace:
         """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
-        run_watched(self._plan, self, progress)
+        watch = Watch(self._plan, self)
+        watch.arm(0)
+        try:
+            while watch.armed:
+                watch.look(self._run_to(watch.at_ps, progress))
+        except QuietError:
+            pass
         results = None
         if self._tensors is not None:
             results = results_of(self._plan, self.state, self._tensors)
         return trace_of(self._plan, self.state, results)
 
-    def run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
+    def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
         while True:
             self.state.switch.counters["sends_left"] = _SENDS_A_SLICE
@@ -70,15 +76,19 @@ class CompiledRun:
                 self.state = grown(self.state)
             elif status == MORE:
                 if progress is not None:
-                    progress(min(1.0, self.moved() / self._total))
+                    progress(min(1.0, self.progress_made() / self._total))
             else:
                 return bool(status == QUIET)
 
-    def done(self) -> bool:
+    def all_done(self) -> bool:
         """Whether every worker has its result."""
         return bool((self.state.hosts.workers["finish"] >= 0).all())
 
-    def moved(self) -> int:
+    def hopeless(self) -> bool:
+        """Nobody begins later."""
+        return True
+
+    def progress_made(self) -> int:
         """The chunks of which workers have the sum."""
         return int(self.state.hosts.shards["completed"].sum())
 

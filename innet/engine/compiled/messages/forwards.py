@@ -6,7 +6,15 @@ packets come one by one at many ports, those of a window are sorted instead.
 
 from innet.engine.compiled.jit import inlined
 from innet.engine.compiled.messages.lanes import pop, send
-from innet.engine.compiled.messages.state import ACK, HOPS, MOST_HOPS, MOST_STREAMS, STREAM, State
+from innet.engine.compiled.messages.state import (
+    ACK,
+    HOPS,
+    MOST_HOPS,
+    MOST_STREAMS,
+    NEED,
+    STREAM,
+    State,
+)
 from innet.engine.compiled.state import DIGIT_BITS, PORT_BITS
 from innet.engine.compiled.switches import sort_by_digit
 from innet.protocol.machine import NEVER
@@ -26,7 +34,9 @@ def forward(state: State, node: int, lane: int, now: int) -> None:
     hops = word >> HOPS & (MOST_HOPS - 1)
     way = streams.way_back[stream] if word >> ACK else streams.way[stream]
     link = net.path[way + hops]
-    send(net, link, packet, now + state.nodes[node].latency_ps)
+    if not send(net, link, packet, now + state.nodes[node].latency_ps):
+        member = state.members[streams.source[stream]]
+        state.operations[member.operation].under_way -= 1
 
 
 @inlined
@@ -61,7 +71,7 @@ def run_instant(state: State, node: int, now: int, most: int) -> int:
     handled = 0
     for lane in range(state.nodes[node].first_lane, state.nodes[node].end_lane):
         while state.net.lanes[lane].arrival == now and handled < most:
-            if state.net.pool[0].count < state.settings.need:
+            if state.net.pool[0].count < NEED:
                 return -1
             forward(state, node, lane, now)
             handled += 1
@@ -83,7 +93,7 @@ def run_sorted(state: State, node: int, first: int, until: int) -> int:
         span >>= DIGIT_BITS
     first_lane = state.nodes[node].first_lane
     for place in range(count):
-        if net.pool[0].count < state.settings.need:
+        if net.pool[0].count < NEED:
             return -1
         key = net.order[place]
         lane = first_lane + (key & ((1 << PORT_BITS) - 1))
