@@ -107,6 +107,7 @@ class RecurrenceNetwork:
 
     def _entered(self, number: int, place: int, now: int) -> None:
         task = self._tasks[number]
+        _refuse_unknown(task.operation)
         for resource, after_ps in self._used_by(task, place):
             other, until_ps = self._held.get(resource, _Held(task, None))
             if other is not task and (until_ps is None or until_ps > now + after_ps):
@@ -145,9 +146,6 @@ class RecurrenceNetwork:
         )
 
     def _plan(self, operation: Operation, starts: tuple[int, ...]) -> Plan:
-        known = _SUMMED_BY_TREES if operation.schedule is None else _SENT_ROUND_RINGS
-        if operation.kind not in known:
-            raise RefusedError(ENGINE, f"it runs no {operation.kind} of this form")
         fabric = self._fabric
         return Plan(
             graph=fabric.graph,
@@ -235,6 +233,13 @@ class RecurrenceNetwork:
     def switches(self) -> tuple[SwitchRecord, ...]:
         """What every switch that aggregates has counted so far, in order of node."""
         return tuple(self._switches[node] for node in sorted(self._switches))
+
+
+def _refuse_unknown(operation: Operation) -> None:
+    """Refuse what this cannot run as soon as one rank enters it: others may wait for that."""
+    known = _SUMMED_BY_TREES if operation.schedule is None else _SENT_ROUND_RINGS
+    if operation.kind not in known:
+        raise RefusedError(ENGINE, f"it runs no {operation.kind} of this form")
 
 
 def _shortest(rto: Rto) -> Rto:

@@ -87,6 +87,15 @@ def test_groups_on_links_of_their_own_run_at_once():
     [
         ([sum_over("dp", 400, **{"async": "g"}), sum_over("tp", 400)], "share links", {}),
         ([{"all_to_all": {"size": 400, "over": "dp"}}], "runs no all_to_all", {}),
+        # Nobody receives before having sent.
+        (
+            [
+                {"send": {"to": {"dp": "1-dp"}, "size": 8}},
+                {"recv": {"from": {"dp": "1-dp"}, "size": 8}},
+            ],
+            "runs no send",
+            {},
+        ),
         ([sum_over("dp", 400)], "faults", {"more": "faults: [{drop: {from: all, to: switch}}]\n"}),
         ([sum_over("dp", 400)], "longer than its", {"more": "limit: 2 us\n"}),
     ],
