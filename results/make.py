@@ -3,7 +3,8 @@
     python results/make.py [NAME...]
 
 Each scenario's run directory becomes results/NAME, drawn as the scenario's line `# Draw:` says.
-Models whose layers are scenarios of their own are added up in gradients.csv.
+Models whose layers are scenarios of their own are added up in gradients.csv. The name `training`
+stands for all training steps, of which results/training keeps what was run and its results.
 """
 
 import csv
@@ -14,6 +15,7 @@ import re
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 from innet.cli.main import run_command
@@ -25,6 +27,18 @@ SCENARIOS = Path("scenarios")
 # Its tensors are made by the tests, where its sums are checked; there is nothing to draw.
 LEFT_OUT = ("digits_gradients",)
 MODELS = ("resnet50", "vgg16", "bert_large")
+TRAINING = RESULTS / "training"
+STEPS = TRAINING / "steps"
+SWEEPS = TRAINING / "sweeps"
+RATES = (1, 2, 5, 10, 20, 50, 100, 200, 400, 800)
+# What is swept of a step beyond what its scenario says.
+SWEPT = {
+    "hydra": "sweep.training.let.models=[1, 4]",
+    "switchml": f"sweep.topology.link.rate=[{', '.join(f'{rate} Gbps' for rate in RATES)}]",
+}
+# Of one point, so that there are spans; and few enough ranks to be told apart in print.
+TIMELINE = "layer_local"
+SHARES = ("switchml", "asa", "layer_local", "sparse_2d", "swarm", "hydra")
 
 
 def scenario_names() -> list[str]:
@@ -41,6 +55,52 @@ def make(name: str) -> None:
     drawn = re.search(r"^# Draw: innet plot runs/\S+(.*)$", scenario.read_text(), re.MULTILINE)
     options = shlex.split(drawn[1]) if drawn else []
     innet("plot", str(RESULTS / name), *options)
+
+
+def make_training() -> None:
+    """Run all training steps and draw them; SystemExit when a command fails."""
+    shutil.rmtree(TRAINING, ignore_errors=True)
+    run_training(step_names(), SWEPT)
+    draw_training()
+    keep_results_alone(TRAINING)
+
+
+def step_names() -> list[str]:
+    """Return the scenarios of training steps, in order."""
+    return sorted(path.stem for path in (SCENARIOS / "training").glob("*.yaml"))
+
+
+def run_training(names: Iterable[str], swept: Iterable[str]) -> None:
+    """Run steps as their scenarios say, and some along what SWEPT says."""
+    for name in names:
+        innet("run", step_file(name), "--no-plots", "--out", str(STEPS))
+    for name in swept:
+        innet("run", step_file(name), "--set", SWEPT[name], "--no-plots", "--out", str(SWEEPS))
+
+
+def step_file(name: str) -> str:
+    """Return the scenario of a training step."""
+    return str(SCENARIOS / "training" / f"{name}.yaml")
+
+
+def draw_training() -> None:
+    """Draw all training steps: gains, how some are spent, and one in time."""
+    draw(step_names(), STEPS, "gain", "gains.svg")
+    draw(["switchml"], SWEEPS, "gain", "gain_against_rate.svg")
+    draw([TIMELINE], STEPS, "timeline", "timeline.svg")
+    draw(SHARES, STEPS, "shares", "shares.svg")
+
+
+def draw(names: Iterable[str], folder: Path, chart: str, file: str) -> None:
+    """Draw run directories of a folder into a picture of results/training/plots."""
+    runs = [str(folder / name) for name in names]
+    innet("plot", *runs, "--chart", chart, "-o", str(TRAINING / "plots" / file))
+
+
+def keep_results_alone(folder: Path) -> None:
+    """Remove the tables of every rank, link and span below a folder, which are long."""
+    for path in sorted([*folder.rglob("*.csv"), *folder.rglob("*.csv.gz")]):
+        path.unlink()
 
 
 def innet(*arguments: str) -> None:
@@ -68,8 +128,11 @@ def gradients_text() -> str:
 def main(names: list[str]) -> None:
     """Make the named results, or all."""
     os.chdir(ROOT)
-    for name in names or scenario_names():
-        make(name)
+    for name in names or [*scenario_names(), TRAINING.name]:
+        if name == TRAINING.name:
+            make_training()
+        else:
+            make(name)
     write_whole(RESULTS / "gradients.csv", gradients_text().encode())
 
 

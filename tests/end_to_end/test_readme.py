@@ -11,6 +11,7 @@ import pytest
 from innet.cli.main import run_command
 from innet.report.explain import explain_lines
 from innet.report.results import read_run
+from innet.report.step_results import read_step_run
 from innet.report.table import table_lines
 
 ROOT = Path(__file__).parents[2]
@@ -89,6 +90,36 @@ def test_layers_stand_with_their_times():
         model, algorithm, layers, size, time = line.split(",")
         cells = (model, algorithm, layers, f"{int(size) / 1e6:.1f} MB", f"{int(time) / 1e9:.2f} ms")
         assert f"| {' | '.join(cells)} |" in RESULTS
+
+
+def steps(name, kind="steps"):
+    """Step times in ps by algorithm, of each point of a training scenario's results."""
+    stored = read_step_run(ROOT / "results" / "training" / kind / name)
+    return [{run.algorithm: run.step_ps for run in point.runs} for point in stored.results.points]
+
+
+def test_published_steps_stand_beside_simulated_ones():
+    """Times of full size: what was scaled by 64 and by 32 in the scenarios."""
+    small, large = steps("switchml_user_runs")
+    for batch, point in ((16, small), (256, large)):
+        ring, switch = point["ring"], point["in_network"]
+        times = [f"{64 * time / 1e9:.1f} ms" for time in (ring, switch)]
+        a_step = " a step" if batch == 16 else ""
+        assert f"{times[0]}, {times[1]}{a_step}: {ring / switch:.2f} |" in RESULTS
+    none, half, sharded = steps("osdp")
+    told = {
+        algorithm: [sharded[algorithm] / mix[algorithm] for mix in (half, none)]
+        for algorithm in ("ring", "in_network")
+    }
+    first, second = told["ring"]
+    assert f"half replicated {first:.2f}, all replicated {second:.2f} |" in RESULTS
+    first, second = told["in_network"]
+    assert f"In the network they are {first:.2f} and {second:.2f} times" in RESULTS
+    whole, compressed = (f"{32 * point['ring'] / 1e12:.2f} s" for point in steps("protocol_models"))
+    assert f"| 26.8 s a boundary | {whole} |" in RESULTS
+    assert f"| 0.27 s a boundary | {compressed} |" in RESULTS
+    one, four = (point["ring"] for point in steps("hydra", "sweeps"))
+    assert f"| {4 * one / four:.2f} times one model after another |" in RESULTS
 
 
 def test_the_json_is_that_of_the_results():

@@ -12,6 +12,7 @@ import pytest
 
 from innet import __version__
 from innet.report.results import read_run
+from innet.report.step_results import read_step_run
 from innet.scenario.load import expand, load_scenario
 
 ROOT = Path(__file__).parents[2]
@@ -112,3 +113,57 @@ def test_layers_are_added_up():
             assert (int(row["size_bytes"]), int(row["layers"])) == (bytes_, layers)
             assert int(row["time_ps"]) == sum(point.runs[place].time_ps for point in points)
     assert not rows
+
+
+STEPS = [
+    (RESULTS / "training" / "steps" / path.stem, [])
+    for path in (ROOT / "scenarios" / "training").glob("*.yaml")
+]
+SWEEPS = [(RESULTS / "training" / "sweeps" / name, [swept]) for name, swept in maker.SWEPT.items()]
+
+
+def test_every_training_step_has_results_and_nothing_else_does():
+    for kind, named in (("steps", STEPS), ("sweeps", SWEEPS)):
+        folders = set((RESULTS / "training" / kind).iterdir())
+        assert folders == {folder for folder, _ in named}
+
+
+@pytest.mark.parametrize(("folder", "overrides"), STEPS + SWEEPS)
+def test_results_of_a_training_step_are_of_its_scenario_as_it_is(folder, overrides):
+    stored = read_step_run(folder)
+    file = ROOT / "scenarios" / "training" / f"{folder.name}.yaml"
+    told = stored.manifest["scenario"]
+    assert told["sha256"] == hashlib.sha256(file.read_bytes()).hexdigest()
+    assert (told["file"], told["overrides"]) == (file.name, overrides)
+    resolved = load_scenario(file, overrides).resolved()
+    assert told["resolved"] == json.loads(json.dumps(resolved))
+    assert stored.manifest["complete"] is True
+    points = expand(load_scenario(file, overrides))
+    for point, result in zip(points, stored.results.points, strict=True):
+        assert result.parameters == point.parameters
+        assert [run.algorithm for run in result.runs] == list(point.scenario.algorithms)
+        assert all(run.step_ps >= run.bound_ps for run in result.runs)
+    assert {path.name for path in folder.iterdir()} == {"manifest.json", "summary.json"}
+
+
+def test_results_of_training_steps_can_be_made_again_byte_for_byte(tmp_path, monkeypatch):
+    import matplotlib
+
+    for folder in ("scenarios", "results"):
+        shutil.copytree(ROOT / folder, tmp_path / folder)
+    monkeypatch.chdir(tmp_path)
+    maker.run_training(["hydra", "layer_local", "switchml_user_runs"], ["hydra"])
+    maker.draw_training()
+    maker.keep_results_alone(maker.TRAINING)
+    made, kept = tmp_path / maker.TRAINING, RESULTS / "training"
+    assert files_of(made, ".json", ".csv", ".gz") == files_of(kept, ".json", ".csv", ".gz")
+    pictures = files_of(kept, ".svg")
+    assert sorted(path.name for path in pictures) == [
+        "gain_against_rate.svg",
+        "gains.svg",
+        "shares.svg",
+        "timeline.svg",
+    ]
+    versions = {matplotlib_of(picture) for picture in pictures.values()}
+    if versions == {matplotlib.__version__.encode()}:
+        assert files_of(made, ".svg") == pictures
