@@ -16,7 +16,7 @@ from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
 from innet.engine.steps.driver import Limits, run_step
-from innet.engine.steps.lowering import PlannedLowering
+from innet.engine.steps.lowering import PlannedLowering, notice_ps
 from innet.errors import MissingToolError
 from innet.plan.operation import Operation, operation_of
 from innet.plan.plan import Fabric, Plan
@@ -184,7 +184,7 @@ def _run_step(plan: StepPlan, network: Network, progress: Report | None) -> Step
         if progress is not None:
             progress(done / plan.calls)
 
-    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps)
+    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps, notice_ps(plan))
     # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:
