@@ -5,8 +5,17 @@ packets come one by one at many ports, those of a window are sorted instead.
 """
 
 from innet.engine.compiled.jit import inlined
+from innet.engine.compiled.jobs.switches import onward
 from innet.engine.compiled.messages.lanes import pop, send
-from innet.engine.compiled.messages.state import ACK, HOPS, MOST_HOPS, MOST_STREAMS, STREAM, State
+from innet.engine.compiled.messages.state import (
+    ACK,
+    AGGREGATED,
+    HOPS,
+    MOST_HOPS,
+    MOST_STREAMS,
+    STREAM,
+    State,
+)
 from innet.engine.compiled.state import DIGIT_BITS, PORT_BITS
 from innet.engine.compiled.switches import sort_by_digit
 from innet.protocol.machine import NEVER
@@ -17,16 +26,19 @@ _CROWD = 8  # an instant at which one lane in so many has a packet is worth a pa
 
 @inlined
 def forward(state: State, node: int, lane: int, now: int) -> None:
-    """Send the first packet of a lane on along its path."""
+    """Send the first packet of a lane on along its path, or take it where this ends here."""
     net, streams = state.net, state.streams.rows
     packet = pop(net, lane)
     word = net.packets[packet].word + (1 << HOPS)
     net.packets[packet].word = word
-    stream = word >> STREAM & (MOST_STREAMS - 1)
-    hops = word >> HOPS & (MOST_HOPS - 1)
-    way = streams.way_back[stream] if word >> ACK else streams.way[stream]
-    link = net.path[way + hops]
-    send(net, link, packet, now + state.nodes[node].latency_ps)
+    if word >> AGGREGATED:
+        place = onward(state.jobs, state, packet, now)
+        if place < 0:
+            return
+    else:
+        stream, hops = word >> STREAM & (MOST_STREAMS - 1), word >> HOPS & (MOST_HOPS - 1)
+        place = (streams.way_back[stream] if word >> ACK else streams.way[stream]) + hops
+    send(net, net.path[place], packet, now + state.nodes[node].latency_ps)
 
 
 @inlined

@@ -47,20 +47,20 @@ def lower(plan: Plan) -> State:
     stream, schedule = plan.stream, plan.schedule
     assert stream is not None
     assert schedule is not None
-    steps: Any = _steps(schedule)
+    steps: Any = steps_in_arrays(schedule)
     ends = steps.messages["source"] * schedule.ranks + steps.messages["target"]
     pairs = np.unique(ends)
     streams = _streams(schedule, stream, pairs)
     sources = streams.rows["source"]
     settings = _settings(plan.graph, stream, schedule, sources)
     hosts, members = _hosts(plan, sources)
-    nodes, links, lanes = _graph(plan, 1 if stream.ack_bytes else 2)
+    nodes, links, lanes = graph_rows(plan.graph, plan.seed, 1 if stream.ack_bytes else 2)
     nodes["host"][hosts["node"]] = np.arange(len(hosts))
-    due = _filled(len(nodes), NEVER)
+    due = filled(len(nodes), NEVER)
     due[hosts["node"]] = members["start_ps"]
-    packets, pool = _pool(max(_PACKETS_AT_FIRST, 2 * settings.need))
+    packets, pool = free_packets(max(_PACKETS_AT_FIRST, 2 * settings.need))
     room = len(packets)
-    sorting = _zeros(room), _zeros(room), _zeros(DIGITS)
+    sorting = zeros(room), zeros(room), zeros(DIGITS)
     net = Net(links, lanes, _paths(plan, streams.rows), packets, pool, due, *sorting)
     return State(
         settings,
@@ -72,16 +72,17 @@ def lower(plan: Plan) -> State:
         streams,
         _messages(plan, schedule, stream, np.searchsorted(pairs, ends)),
         steps,
+        None,
         np.zeros(1, WORK),
     )
 
 
 def _settings(graph: Graph, stream: Stream, schedule: Schedule, sources: Ints) -> Settings:
-    lookahead_ps = _lookahead_ps(graph, min(stream.ack_bytes, stream.overhead_bytes + 1))
+    least_ps = lookahead_ps(graph, min(stream.ack_bytes, stream.overhead_bytes + 1))
     order = APART
     if schedule.sending == "rendezvous":
         order = HOSTS_TOGETHER
-    if lookahead_ps == 0:
+    if least_ps == 0:
         order = TOGETHER
     # An event sends at most an acknowledgement and the windows of all streams of a member or,
     # where others may send at once, of all. What waits for a limited link is noted besides.
@@ -89,10 +90,10 @@ def _settings(graph: Graph, stream: Stream, schedule: Schedule, sources: Ints) -
     if schedule.sending != "rendezvous" and streams:
         streams = int(np.bincount(sources).max())
     need = 2 * (streams * stream.window + 1)
-    return Settings(lookahead_ps, order, need, room_of(stream.window))
+    return Settings(least_ps, order, need, room_of(stream.window), 1)
 
 
-def _lookahead_ps(graph: Graph, least_bytes: int) -> int:
+def lookahead_ps(graph: Graph, least_bytes: int) -> int:
     """The shortest time from an event at a node to the arrival of what it sends."""
     return min(
         graph.nodes[link.source].latency_ps
@@ -102,9 +103,8 @@ def _lookahead_ps(graph: Graph, least_bytes: int) -> int:
     )
 
 
-def _graph(plan: Plan, lanes_a_link: int) -> tuple[Records, Records, Records]:
-    """Return the nodes, the links and the lanes of a plan's graph."""
-    graph = plan.graph
+def graph_rows(graph: Graph, seed: int, lanes_a_link: int) -> tuple[Records, Records, Records]:
+    """Return the nodes, the links and the lanes of a graph."""
     nodes, links = np.zeros(len(graph.nodes), NODE), np.zeros(len(graph.links), LINK)
     lanes = np.zeros(lanes_a_link * len(links), LANE)
     lanes["head"], lanes["arrival"] = -1, NEVER
@@ -121,7 +121,7 @@ def _graph(plan: Plan, lanes_a_link: int) -> tuple[Records, Records, Records]:
         row = links[index]
         row["delay_ps"], row["rate_bps"], row["first_sent"] = link.delay_ps, link.rate_bps, -1
         row["limit"] = -1 if link.queue_bytes is None else link.queue_bytes
-        row["loss"], row["key"] = threshold(link.loss), stream_key(plan.seed, index, LOSS)
+        row["loss"], row["key"] = threshold(link.loss), stream_key(seed, index, LOSS)
     links["wait_head"], links["ack_bytes"], links["data_bytes"] = -1, -1, -1
     return nodes, links, lanes
 
@@ -132,7 +132,7 @@ def _hosts(plan: Plan, sources: Ints) -> tuple[Records, Records]:
     hosts, members = np.zeros(count, HOST), np.zeros(count, MEMBER)
     hosts["node"] = [host.node for host in plan.hosts]
     hosts["timer"], hosts["begin"], hosts["members"] = NEVER, np.arange(count), np.arange(count)
-    members["host"] = np.arange(count)
+    members["host"], members["worker"] = np.arange(count), -1
     members["first_stream"] = np.searchsorted(sources, np.arange(count))
     members["earliest"], members["full_since"], members["finish"] = NEVER, NEVER, -1
     members["start_ps"] = [host.start_ps for host in plan.hosts]
@@ -159,8 +159,13 @@ def _streams(schedule: Schedule, stream: Stream, pairs: Ints) -> Streams:
     rows["queue"] = np.searchsorted(source, source) if schedule.in_turn else np.arange(len(pairs))
     rows["sending"], rows["waiting"], rows["last"] = -1, -1, -1
     rows["deadlines"] = NEVER
-    timers = np.tile(_ints(NEW_TIMER), len(pairs))
+    timers = np.tile(integers(NEW_TIMER), len(pairs))
     return Streams(rows, timers, np.zeros(len(pairs) * room, PLACE))
+
+
+def no_streams() -> Streams:
+    """Return the state of a network without point-to-point operations."""
+    return Streams(np.zeros(0, STREAM_STATE), zeros(0), np.zeros(0, PLACE))
 
 
 def _paths(plan: Plan, streams: Records) -> Ints:
@@ -172,13 +177,13 @@ def _paths(plan: Plan, streams: Records) -> Ints:
         path.extend(plan.routes.path(source, target))
         row["way_back"] = len(path)
         path.extend(plan.routes.path(target, source))
-    return _ints(path)
+    return integers(path)
 
 
 def _messages(plan: Plan, schedule: Schedule, stream: Stream, stream_of: Ints) -> Records:
-    bounds = _ints(block_bounds(plan.elements, schedule.blocks))
-    first = _ints([message.first for message in schedule.messages])
-    count = _ints([message.count for message in schedule.messages])
+    bounds = integers(block_bounds(plan.elements, schedule.blocks))
+    first = integers([message.first for message in schedule.messages])
+    count = integers([message.count for message in schedule.messages])
     messages = np.zeros(len(first), MESSAGE)
     messages["stream"], messages["next"] = stream_of, -1
     messages["bytes"] = (bounds[first + count] - bounds[first]) * ITEMSIZE[plan.dtype]
@@ -186,13 +191,13 @@ def _messages(plan: Plan, schedule: Schedule, stream: Stream, stream_of: Ints) -
     return messages
 
 
-def _steps(schedule: Schedule) -> Steps:
+def steps_in_arrays(schedule: Schedule) -> Steps:
     """Return the steps of a schedule in arrays."""
     lists = steps_of(schedule)
     columns: Any = [
         _rows(STEP_MESSAGE, lists.messages),
         _rows(STEP_MEMBER, lists.members),
-        *(_ints(column) for column in lists[2:]),
+        *(integers(column) for column in lists[2:]),
     ]
     return Steps(*columns)
 
@@ -204,7 +209,7 @@ def _rows(kind: Any, columns: Any) -> Records:  # noqa: ANN401
     return rows
 
 
-def _pool(count: int) -> tuple[Records, Records]:
+def free_packets(count: int) -> tuple[Records, Records]:
     """Return `count` packets, all of them free."""
     packets, pool = np.zeros(count, PACKET), np.zeros(1, POOL)
     packets["next"] = np.arange(1, count + 1)
@@ -216,7 +221,7 @@ def grown(state: State) -> State:
     """Return the state with room for twice as many packets."""
     net = state.net
     old = len(net.packets)
-    packets, pool = _pool(2 * old)
+    packets, pool = free_packets(2 * old)
     packets[:old] = net.packets
     # The new ones are free, and the old free ones follow them.
     packets[-1]["next"] = net.pool[0]["free"]
@@ -224,17 +229,20 @@ def grown(state: State) -> State:
     pool["finished"] = net.pool["finished"]
     room = len(packets)
     return state._replace(
-        net=net._replace(packets=packets, pool=pool, order=_zeros(room), scratch=_zeros(room))
+        net=net._replace(packets=packets, pool=pool, order=zeros(room), scratch=zeros(room))
     )
 
 
-def _ints(values: Any) -> Ints:  # noqa: ANN401
+def integers(values: Any) -> Ints:  # noqa: ANN401
+    """Return an array of 64-bit integers."""
     return np.array(values, np.int64)
 
 
-def _zeros(count: int) -> Ints:
+def zeros(count: int) -> Ints:
+    """Return `count` zeros."""
     return np.zeros(count, np.int64)
 
 
-def _filled(count: int, value: int) -> Ints:
+def filled(count: int, value: int) -> Ints:
+    """Return `count` times a value."""
     return np.full(count, value, np.int64)

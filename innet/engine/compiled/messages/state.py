@@ -11,10 +11,14 @@ from innet.collectives.progress import StepMembers, StepMessages, Steps
 from innet.engine.compiled.state import Ints, Records, record
 
 Columns = Any  # Records whose fields compiled code takes as arrays
+# Jobs, or None in a network without in-network operations: its kernel is compiled without them.
+MaybeJobs = Any
 
 # A packet's word, from the lowest bit: its number in its stream (32), the stream (22), how many
-# links it has crossed (6), whether an acknowledgement tells of a gap, whether it is one.
-STREAM, HOPS, GAP, ACK = 32, 54, 60, 61
+# links it has crossed (6), whether an acknowledgement tells of a gap, whether it is one, and
+# whether it is a job's: then it has an edge in the place of a stream, and goes down it if it would
+# be an acknowledgement.
+STREAM, HOPS, GAP, ACK, AGGREGATED = 32, 54, 60, 61, 62
 NUMBER_MASK = (1 << STREAM) - 1
 MOST_STREAMS = 1 << HOPS - STREAM
 MOST_HOPS = 1 << GAP - HOPS
@@ -45,8 +49,10 @@ PACKET = record("arrival word load next")
 # A rank's host: no timer of its members is due before `timer`; the members that are to begin,
 # in order of time; and all of them.
 HOST = record("node timer begin members")
-# A rank in an operation.
+# A rank in an operation. `worker` is its worker where the operation is a job's: then the blocks
+# that it sends are in Jobs.blocks from `first_blocks` on, one entry a shard.
 MEMBER = record(
+    "worker first_blocks "
     "host operation first_stream opened earliest full_since start_ps finish sent received "
     "retransmissions timeouts stale stalled_ps next_to_begin next_on_host"
 )
@@ -110,17 +116,18 @@ class Settings(NamedTuple):
     """What does not change while operations stay the same.
 
     `need` is how many packets one event may put on their way; a stream has `room` places for its
-    window; `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
+    window, a set of a switch `words` words; `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
     """
 
     lookahead_ps: int
     order: int
     need: int
     room: int
+    words: int
 
 
 class State(NamedTuple):
-    """All of it."""
+    """All of it; a network without in-network operations has no `jobs`."""
 
     settings: Settings
     net: Net
@@ -131,4 +138,5 @@ class State(NamedTuple):
     streams: Streams
     messages: Columns
     steps: Steps
+    jobs: MaybeJobs
     work: Records
