@@ -1,26 +1,40 @@
 """Compare the compiled engine with the reference engine on random networks.
 
 Usage, from the repository's root: python -m tests.benchmarks.compiled_differential [COUNT [FIRST]].
-Runs the lossy stars, and the point-to-point plans on networks of all kinds, of seeds FIRST ..
-FIRST + COUNT - 1, 2000 of each unless told otherwise; every rank's completion and every counter
-must be equal. Ends with 1 at the first that is not.
+Runs the lossy stars, and on networks of all kinds the point-to-point plans and the mixes of many
+operations, of seeds FIRST .. FIRST + COUNT - 1, 2000 of each unless told otherwise; every rank's
+completion and every counter must be equal. Ends with 1 at the first that is not.
 """
 
 import sys
 import time
 
+from innet.engine.compiled.messages.network import CompiledNetwork
+from innet.engine.reference.network import ReferenceNetwork
 from tests.engine.compiled.made_lossy_stars import both, lossy_star
 from tests.engine.compiled.made_messages import message_plan
+from tests.engine.compiled.made_mixes import made_mix, outcome
 
-KINDS = {"in-network": lossy_star, "point-to-point": message_plan}
+NETWORKS = (ReferenceNetwork, CompiledNetwork)
+# What is made, and how it goes in the reference engine and the compiled one.
+KINDS = {
+    "in-network": (lossy_star, both),
+    "point-to-point": (message_plan, both),
+    "mixed": (made_mix, lambda mix: [outcome(mix, network) for network in NETWORKS]),
+}
+
+
+def links_of(outcome):
+    """The links' records, of a trace or of how a mix went."""
+    return outcome[1] if isinstance(outcome, tuple) else outcome.links
 
 
 def compare(kind, seeds):
     """Return whether all plans are equal, and say what was compared or which is not."""
-    begin = time.process_time()
+    (make, run), begin = KINDS[kind], time.process_time()
     unfinished = hops = 0
     for seed in seeds:
-        reference, compiled = both(KINDS[kind](seed))
+        reference, compiled = run(make(seed))
         if compiled != reference:
             print(
                 f"{kind}, seed {seed}: the compiled engine says {compiled}, "
@@ -30,10 +44,10 @@ def compare(kind, seeds):
         if isinstance(reference, str):
             unfinished += 1
         else:
-            hops += reference.hops
+            hops += sum(link.packets for link in links_of(reference))
     seconds = time.process_time() - begin
     print(
-        f"{len(seeds)} random {kind} plans are equal in both engines ({hops} hops; {unfinished} "
+        f"{len(seeds)} random {kind} cases are equal in both engines ({hops} hops; {unfinished} "
         f"cannot finish, for the same reason at the same time; {seconds:.0f} s)",
         flush=True,
     )

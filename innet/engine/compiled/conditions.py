@@ -1,8 +1,9 @@
 """Which plans the compiled engine simulates, as a plan alone can say."""
 
-from innet.engine.compiled.messages import conditions as messages_conditions
+from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
 from innet.engine.conditions import of_network, of_slots, of_values
+from innet.plan.operation import operation_of
 from innet.plan.plan import Aggregation, Plan
 
 ENGINE = "compiled"
@@ -12,14 +13,21 @@ _MOST_PS = 1 << 60  # times, and their sums, stay within 64 bits
 def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
-        return _of_faults(plan) or _of_times(plan) or messages_conditions.refusal(plan)
+        return network_refusal(plan) or operation_refusal(plan, operation_of(plan))
+    if not is_star(plan):
+        on_network = network_refusal(plan) or operation_refusal(plan, operation_of(plan))
+        return of_values(plan) or on_network
     return (
         of_values(plan)
         or _of_faults(plan)
-        or of_network(plan, plan.aggregation)
         or _of_hosts(plan, plan.aggregation)
         or _of_sizes(plan, plan.aggregation)
     )
+
+
+def is_star(plan: Plan) -> bool:
+    """Whether an in-network plan is for a star, which has a kernel of its own."""
+    return plan.aggregation is not None and of_network(plan, plan.aggregation) is None
 
 
 def _of_faults(plan: Plan) -> str | None:
@@ -35,10 +43,6 @@ def _of_hosts(plan: Plan, format_: Aggregation) -> str | None:
 def _of_sizes(plan: Plan, format_: Aggregation) -> str | None:
     if format_.slots > MOST_SLOTS or plan.workers > MOST_PORTS:
         return f"more than {MOST_SLOTS} slots or {MOST_PORTS} workers"
-    return _of_times(plan)
-
-
-def _of_times(plan: Plan) -> str | None:
     if min(plan.rto.initial_ps, plan.rto.maximum_ps) < 1:
         return "a retransmission timeout of 0, with which time stands still"
     if plan.patience_ps + plan.maximum_time_ps > _MOST_PS:

@@ -191,6 +191,7 @@ def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, ro
         _zeros(sets * words_per_set(plan.workers)),
         _zeros(sets),
         _zeros(sets),
+        _zeros(sets * words_per_set(plan.workers)),
         np.zeros(1, SWITCH),
         _zeros(room),
         _zeros(room),

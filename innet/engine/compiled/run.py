@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy.typing as npt
 
-from innet.engine.compiled.conditions import ENGINE, refusal
+from innet.engine.compiled.conditions import ENGINE, is_star, refusal
 from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
-from innet.engine.compiled.watch import run_watched
+from innet.engine.compiled.watch import QuietError, Watch
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
@@ -36,12 +36,12 @@ def run_compiled(
     if why is not None:
         raise RefusedError(ENGINE, why)
     with announced(note):
-        if plan.aggregation is not None:
+        if is_star(plan):
             return CompiledRun(plan).run(progress)
         # Compiled, or loaded, only when it is needed.
-        from innet.engine.compiled.messages.run import CompiledMessages
+        from innet.engine.compiled.messages.run import run_on_network
 
-        return CompiledMessages(plan, tensors).run(progress)
+        return run_on_network(plan, tensors, progress)
 
 
 class CompiledRun:
@@ -54,10 +54,16 @@ class CompiledRun:
 
     def run(self, progress: Callable[[float], None] | None) -> Trace:
         """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
-        run_watched(self._plan, self, progress)
+        watch = Watch(self._plan, self)
+        watch.arm(0)
+        try:
+            while watch.armed:
+                watch.look(self._run_to(watch.at_ps, progress))
+        except QuietError:
+            pass
         return trace_of(self._plan, self.state)
 
-    def run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
+    def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
         while True:
             self.state.switch.counters["sends_left"] = _SENDS_A_SLICE
@@ -66,15 +72,19 @@ class CompiledRun:
                 self.state = grown(self.state)
             elif status == MORE:
                 if progress is not None:
-                    progress(min(1.0, self.moved() / self._total))
+                    progress(min(1.0, self.progress_made() / self._total))
             else:
                 return bool(status == QUIET)
 
-    def done(self) -> bool:
+    def all_done(self) -> bool:
         """Whether every worker has its result."""
         return bool((self.state.hosts.workers["finish"] >= 0).all())
 
-    def moved(self) -> int:
+    def hopeless(self) -> bool:
+        """Nobody begins later."""
+        return True
+
+    def progress_made(self) -> int:
         """The chunks of which workers have the sum."""
         return int(self.state.hosts.shards["completed"].sum())
 

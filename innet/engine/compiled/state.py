@@ -114,6 +114,7 @@ class Switch(NamedTuple):
     bitmap: Ints
     counts: Ints
     numbers: Ints
+    asked: Ints
     counters: Records
     order: Ints
     scratch: Ints

@@ -27,6 +27,8 @@ from innet.protocol.machine import NEVER
 from innet.protocol.transitions import ADD, CALL_HELP, COMPLETE, NUMBER_MASK, REPEAT, STORE, UNICAST
 
 as_it_is(transitions.is_newer)  # called by switch_receive
+as_it_is(transitions.switch_calls)
+as_it_is(transitions.switch_forgets_asks)
 _switch_receive = as_it_is(transitions.switch_receive)
 
 _FEW_PORTS = 16  # looking at all of them is as fast as sorting
@@ -42,6 +44,7 @@ def take(settings: Settings, net: Net, switch: Switch, word: int, worker: int, n
         switch.bitmap,
         switch.counts,
         switch.numbers,
+        switch.asked,
         settings.workers,
         settings.words,
         in_set * settings.slots + slot,

@@ -1,58 +1,77 @@
-"""When a run of the compiled engine ends, as `reference/run.py` has it."""
+"""Ends a run of the compiled engine in which nothing moves, as `reference/watch.py` has it."""
 
-from collections.abc import Callable
 from typing import NoReturn, Protocol
 
 from innet.errors import UnfinishedError
-from innet.plan.plan import Plan
+from innet.plan.plan import Fabric
+from innet.protocol.machine import NEVER
 from innet.units import format_duration
 
-Report = Callable[[float], None]
+
+class QuietError(Exception):
+    """All that was begun is done; what still happens is sent again in vain."""
 
 
 class Watched(Protocol):
-    """A run that can be looked at."""
+    """What the watch looks at."""
 
-    def run_to(self, last: int, progress: Report | None) -> bool:
-        """Handle all events up to `last`; return whether there are no others."""
+    def all_done(self) -> bool:
+        """Whether all that was begun is complete."""
 
-    def done(self) -> bool:
-        """Whether everybody has finished."""
+    def hopeless(self) -> bool:
+        """Whether those who wait need nothing but what the network brings."""
 
-    def moved(self) -> int:
+    def progress_made(self) -> int:
         """A number that grows as long as something is moving."""
 
     def waiting(self) -> list[str]:
         """Who waits for what."""
 
 
-def run_watched(plan: Plan, run: Watched, progress: Report | None) -> None:
-    """Run until the network is quiet; raise UnfinishedError when nobody can go on.
+class Watch:
+    """Looks at `at_ps`, NEVER unless it is armed, after all that happens then or before."""
 
-    After the plan's patience, again and again, the run must have moved, and not for longer than
-    the plan's limit.
-    """
-    before, now = -1, 0
-    while True:
-        now += min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
-        quiet = run.run_to(now, progress)
-        done = run.done()
+    def __init__(self, fabric: Fabric, watched: Watched) -> None:
+        self._fabric, self._watched = fabric, watched
+        self._before = -1
+        self.at_ps = NEVER
+
+    @property
+    def armed(self) -> bool:
+        """Whether it will look."""
+        return self.at_ps < NEVER
+
+    def arm(self, now: int) -> None:
+        """Look every `patience_ps` of the fabric from now on."""
+        if not self.armed:
+            self._again(-1, now)
+
+    def _again(self, before: int, now: int) -> None:
+        fabric = self._fabric
+        self._before = before
+        self.at_ps = now + min(fabric.patience_ps, max(1, fabric.maximum_time_ps - now))
+
+    def look(self, quiet: bool) -> None:
+        """Look; `quiet` says that nothing is left to happen.
+
+        Raises QuietError for what is sent again in vain, UnfinishedError where nobody can go on.
+        """
+        watched, fabric, now = self._watched, self._fabric, self.at_ps
+        done = watched.all_done()
         if done and quiet:
+            self.at_ps = NEVER
             return
-        too_long = now >= plan.maximum_time_ps
-        moved = run.moved()
-        if too_long or (moved == before and now >= plan.patience_ps):
-            if done:
-                return
-            _give_up(plan, run, too_long, now)
-        before = moved
+        if now >= fabric.maximum_time_ps:
+            self._end(done, "reached the simulated time limit", now)
+        progress = watched.progress_made()
+        if progress == self._before and now >= fabric.patience_ps and watched.hopeless():
+            waited = format_duration(fabric.patience_ps)
+            self._end(done, f"nothing has moved for {waited}", now)
+        self._again(progress, now)
 
-
-def _give_up(plan: Plan, run: Watched, too_long: bool, now: int) -> NoReturn:
-    why = "reached the simulated time limit"
-    if not too_long:
-        why = f"nothing has moved for {format_duration(plan.patience_ps)}"
-    lines = run.waiting()[:10]
-    raise UnfinishedError(
-        f"{why} (at {format_duration(now)})" + "".join("\n  " + line for line in lines)
-    )
+    def _end(self, done: bool, why: str, now: int) -> NoReturn:
+        self.at_ps = NEVER
+        if done:
+            raise QuietError
+        lines = self._watched.waiting()[:10]
+        raise UnfinishedError("\n  ".join([f"{why} (at {format_duration(now)})", *lines]))

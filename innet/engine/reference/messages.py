@@ -7,8 +7,8 @@ import numpy as np
 
 from innet.collectives.progress import Progress
 from innet.collectives.schedule import block_bounds
+from innet.engine.ledger import Ledger
 from innet.engine.reference.hardware import Hardware, Path
-from innet.engine.reference.ledger import Ledger
 from innet.engine.reference.program import Vector, unfinished
 from innet.engine.reference.rank import Rank
 from innet.plan.operation import Operation

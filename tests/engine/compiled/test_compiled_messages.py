@@ -5,14 +5,17 @@ import dataclasses
 import numpy as np
 import pytest
 
-from innet.engine.compiled.messages import run as messages_run
-from innet.engine.compiled.messages.run import CompiledMessages
+from innet.engine.compiled.messages import network as messages_network
+from innet.engine.compiled.messages.network import CompiledNetwork
 from innet.engine.compiled.run import run_compiled
+from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.simulate import simulate
+from innet.plan.operation import operation_of
 from innet.scenario.build import build_plan
 from innet.tensors.generate import generate
 from tests.engine.compiled.made_lossy_stars import both
 from tests.engine.compiled.made_messages import message_plan
+from tests.engine.made_networks import US
 from tests.engine.made_scenarios import scenario
 
 
@@ -48,7 +51,7 @@ _ENGINES = ("compiled", "reference")
 def test_a_run_cut_in_slices_is_the_same(monkeypatch):
     plan = build_plan(scenario(workers=3, loss="0.05"), "ring", False, 50_000)
     whole = run_compiled(plan)
-    monkeypatch.setattr(messages_run, "_EVENTS_A_SLICE", 7)
+    monkeypatch.setattr(messages_network, "_EVENTS_A_SLICE", 7)
     shares = []
     assert run_compiled(plan, shares.append) == whole
     assert len(shares) > 20
@@ -58,10 +61,20 @@ def test_a_run_cut_in_slices_is_the_same(monkeypatch):
 
 def test_more_packets_under_way_than_there_was_room_for():
     """Sixteen windows of whole messages, sent again before acknowledgements can come."""
-    more = "host: {rto: 20 us}\nmessage: {window: 256, payload: 100 B}\nlimit: 1 ms"
+    more = "host: {rto: 20 us}\nmessage: {window: 256, payload: 100 B}"
     plan = build_plan(scenario(workers=16, more=more), "ring", False, 16 * 5000)
-    run = CompiledMessages(plan, None)
-    before = len(run.state.net.packets)
-    found = dataclasses.replace(run.run(None), engine="reference")
-    assert found == simulate(plan)
-    assert len(run.state.net.packets) > before
+    network = CompiledNetwork(plan)
+    before = len(network.state.net.packets)
+    begin_plan(network, plan)
+    reference = ReferenceNetwork(plan)
+    begin_plan(reference, plan)
+    for each in (network, reference):
+        assert each.advance(500 * US) == ()
+    assert network.links() == reference.links()
+    assert len(network.state.net.packets) > before
+
+
+def begin_plan(network, plan):
+    operation = network.add(operation_of(plan))
+    for rank, host in enumerate(plan.hosts):
+        network.begin(operation, rank, host.start_ps)

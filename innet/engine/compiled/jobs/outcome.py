@@ -1,32 +1,20 @@
-"""What an in-network run on any network leaves behind: its trace, or who is stuck."""
+"""What workers and switches of in-network jobs have counted in compiled code, and who is stuck."""
+
+from collections.abc import Iterator
 
 import numpy as np
 
-from innet.engine.compiled.conditions import ENGINE
 from innet.engine.compiled.jobs.state import Jobs
-from innet.engine.compiled.messages.outcome import link_record
 from innet.engine.compiled.messages.state import State
-from innet.plan.plan import Plan
+from innet.plan.plan import Fabric
 from innet.protocol.level_transitions import ANSWERED
 from innet.protocol.transitions import BITS_PER_WORD, IDLE
-from innet.trace.records import RankRecord, SwitchRecord, Trace
+from innet.trace.records import RankRecord, SwitchRecord
 
 
-def trace_of(plan: Plan, state: State) -> Trace:
-    """Return the trace of a finished run."""
-    links = tuple(link_record(index, link) for index, link in enumerate(state.net.links))
-    return Trace(
-        ENGINE,
-        tuple(_rank_record(state, rank) for rank in range(plan.workers)),
-        links,
-        tuple(switch_records(state.jobs)),
-        sum(link.packets for link in links),
-        None,
-    )
-
-
-def _rank_record(state: State, rank: int) -> RankRecord:
-    jobs, member = state.jobs, state.members[rank]
+def worker_record(state: State, rank: int, member: np.void) -> RankRecord:
+    """Return what a rank counted in the only operation of its job."""
+    jobs: Jobs = state.jobs
     worker = jobs.workers[member["worker"]]
     shards = jobs.shards[worker["first_shard"] : worker["end_shard"]]
     uplink = state.net.links[state.net.path[jobs.edges[worker["edge"]]["way"]]]
@@ -56,46 +44,51 @@ def _idle_ps(link: np.void) -> int:
     return int(link["free_at"]) - int(link["first_sent"]) - int(link["busy_ps"])
 
 
-def switch_records(jobs: Jobs) -> list[SwitchRecord]:
+def switch_records(jobs: Jobs | None) -> tuple[SwitchRecord, ...]:
     """Return what every switch has counted over all jobs, in order of node."""
+    if jobs is None:
+        return ()
     counters = ("completed", "unicasts", "repeats_dropped", "stale_dropped", "helps_sent")
     found = []
     for node in np.unique(jobs.switches["node"]).tolist():
         rows = jobs.switches[jobs.switches["node"] == node]
         found.append(SwitchRecord(node, *(int(rows[counter].sum()) for counter in counters)))
-    return found
+    return tuple(found)
 
 
-def waiting(plan: Plan, state: State) -> list[str]:
+def waiting_in_jobs(fabric: Fabric, state: State) -> list[str]:
     """Say who waits for which slot, and whom the switches have not heard."""
-    jobs, lines = state.jobs, []
-    for rank, worker in enumerate(jobs.workers):
-        for shard in jobs.shards[worker["first_shard"] : worker["end_shard"]]:
-            places = range(shard["place"], shard["place"] + shard["slots"])
-            place = next((x for x in places if jobs.pool.chunk[x] != IDLE), None)
-            if place is None:
-                continue
-            slot = int(shard["first_slot"] + place - shard["place"])
-            at = int(jobs.pool.sets[place]) * plan_slots(plan) + slot
-            number, tries = int(jobs.pool.numbers[place]), int(jobs.pool.tries[place])
-            who = ", ".join(_missing(plan, state, 0, at, number)[:8]) or "nobody"
-            lines.append(
-                f"worker {rank} waits for slot {slot} (chunk number {number}, {tries} timeouts); "
-                f"the switch lacks the contribution of {who}"
-            )
-            break
-    return lines
+    jobs: Jobs | None = state.jobs
+    if jobs is None:
+        return []
+    return [line for worker in jobs.workers for line in _waiting(fabric, state, worker)]
 
 
-def plan_slots(plan: Plan) -> int:
-    """Return the slots of every switch of a plan's tree."""
-    assert plan.aggregation is not None
-    return plan.aggregation.slots
+def _waiting(fabric: Fabric, state: State, worker: np.void) -> Iterator[str]:
+    """Tell the first slot for which a worker waits, if there is one."""
+    jobs: Jobs = state.jobs
+    pool, slots = jobs.pool, int(jobs.jobs[worker["job"]]["slots"])
+    for shard in jobs.shards[worker["first_shard"] : worker["end_shard"]]:
+        places = range(shard["place"], shard["place"] + shard["slots"])
+        place = next((x for x in places if pool.chunk[x] != IDLE), None)
+        if place is None:
+            continue
+        slot = int(shard["first_slot"] + place - shard["place"])
+        at = int(pool.sets[place]) * slots + slot
+        number, tries = int(pool.numbers[place]), int(pool.tries[place])
+        root = int(np.flatnonzero(jobs.switches["job"] == worker["job"])[0])
+        who = ", ".join(_missing(fabric, state, root, at, number)[:8]) or "nobody"
+        yield (
+            f"worker {int(worker['host'])} waits for slot {slot} (chunk number {number}, {tries} "
+            f"timeouts); the switch lacks the contribution of {who}"
+        )
+        return
 
 
-def _missing(plan: Plan, state: State, place: int, at: int, number: int) -> list[str]:
+def _missing(fabric: Fabric, state: State, place: int, at: int, number: int) -> list[str]:
     """The workers of a subtree that have not contributed, and switches that are not heard."""
-    jobs, switch = state.jobs, state.jobs.switches[place]
+    jobs: Jobs = state.jobs
+    switch = jobs.switches[place]
     here, names = int(switch["first_set"]) + at, []
     children = int(switch["end_edge"] - switch["first_edge"])
     held = int(jobs.registers.counts[here])
@@ -109,8 +102,9 @@ def _missing(plan: Plan, state: State, place: int, at: int, number: int) -> list
             continue
         edge = jobs.edges[switch["first_edge"] + child]
         if edge["worker"] >= 0:
-            names.append(f"worker {int(edge['worker'])}")
+            names.append(f"worker {int(jobs.workers[edge['worker']]['host'])}")
             continue
-        node = plan.graph.nodes[jobs.switches[edge["below"]]["node"]]
-        names += _missing(plan, state, int(edge["below"]), at, number) or [f"switch {node.name}"]
+        below = int(edge["below"])
+        node = fabric.graph.nodes[jobs.switches[below]["node"]]
+        names += _missing(fabric, state, below, at, number) or [f"switch {node.name}"]
     return names

@@ -25,9 +25,10 @@ SWITCH = record(
     "job node up first_edge end_edge first_set "
     "completed unicasts repeats_dropped stale_dropped helps_sent"
 )
-# A worker: the member of the operation that it runs and of the next that it has entered. `left`
-# counts the shards that are not done with it. `holder` is the member that has its timers.
-WORKER = record("job host edge holder first_shard end_shard left member")
+# A worker: the member of the operation that it runs, of which `left` shards are not done, and the
+# first and the last of those that it has entered meanwhile. `holder` is the member that has its
+# timers.
+WORKER = record("job host edge holder first_shard end_shard left member waiting last")
 # A shard: its slots, of which the first is at `place` in the pool; where the job's numbers and
 # slots have come to; its tensor; its timers' shortest interval and first deadline; its counters.
 SHARD = record(
@@ -56,6 +57,7 @@ class Registers(NamedTuple):
     bitmap: Ints
     counts: Ints
     numbers: Ints
+    asked: Ints
 
 
 class Jobs(NamedTuple):

@@ -32,7 +32,9 @@ from innet.protocol.transitions import CALL_HELP, COMPLETE, REPEAT, STALE, UNICA
 
 # Called by the functions below.
 as_it_is(transitions.is_newer)
-as_it_is(transitions.switch_receive)
+as_it_is(transitions.switch_calls)
+as_it_is(transitions.switch_forgets_asks)
+_switch_receive = as_it_is(transitions.switch_receive)
 _lower_receive = as_it_is(level_transitions.lower_receive)
 _lower_result = as_it_is(level_transitions.lower_result)
 _lower_help = as_it_is(level_transitions.lower_help)
@@ -73,6 +75,8 @@ def answer(jobs: Jobs, state: State, word: int, load: int, now: int) -> None:
     if flags & SEND_UP_AGAIN or (flags & COMPLETE and switch.up >= 0):
         first, end, down = switch.up, switch.up + 1, 0
         told = rest & ((1 << KIND) - 1) | UPDATE << KIND
+        if flags & SEND_UP_AGAIN:
+            told = rest & _PLACE | UPDATE << KIND | (flags & CALL_HELP != 0) << ASKS_HELP
     elif flags & UNICAST:
         first += edge.child
         end = first + 1
@@ -97,21 +101,39 @@ def decide(state: State, switch: Row, child: int, from_above: bool, number: int,
     children = switch.end_edge - switch.first_edge
     words = state.settings.words
     if not from_above:
-        flags = _lower_receive(
-            registers.bitmap,
-            registers.counts,
-            registers.numbers,
-            children,
-            words,
-            here,
-            switch.first_set + (1 - in_set) * job.slots + slot,
-            child,
-            number,
-            job.guard,
-            (rest >> ASKS_HELP & 1) == 1,
-        )
-        # The root is a switch that has nobody above to send to again.
-        return UNICAST if flags == SEND_UP_AGAIN and switch.up < 0 else int(flags)
+        other = switch.first_set + (1 - in_set) * job.slots + slot
+        asks_help = (rest >> ASKS_HELP & 1) == 1
+        if switch.up < 0:
+            flags = _switch_receive(
+                registers.bitmap,
+                registers.counts,
+                registers.numbers,
+                registers.asked,
+                children,
+                words,
+                here,
+                other,
+                child,
+                number,
+                job.guard,
+                asks_help,
+            )
+        else:
+            flags = _lower_receive(
+                registers.bitmap,
+                registers.counts,
+                registers.numbers,
+                registers.asked,
+                children,
+                words,
+                here,
+                other,
+                child,
+                number,
+                job.guard,
+                asks_help,
+            )
+        return int(flags)
     if rest >> KIND == RESULT:
         kept = _lower_result(registers.counts, registers.numbers, children, here, number, job.guard)
         return _PASS_DOWN if kept else STALE
@@ -126,6 +148,6 @@ def count(switch: Row, flags: int) -> None:
     """Count what the flags say."""
     switch.completed += flags & COMPLETE != 0
     switch.unicasts += flags & UNICAST != 0
-    switch.helps_sent += flags & CALL_HELP != 0
+    switch.helps_sent += flags & (CALL_HELP | SEND_UP_AGAIN) == CALL_HELP
     switch.repeats_dropped += flags & REPEAT != 0
     switch.stale_dropped += flags & STALE != 0

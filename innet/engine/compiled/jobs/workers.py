@@ -3,6 +3,8 @@
 What takes `jobs` as an argument is nothing in a kernel for networks that have None.
 """
 
+from typing import Any
+
 from innet.engine.compiled.jit import as_it_is, called, inlined
 from innet.engine.compiled.jobs.state import (
     ASKS_HELP,
@@ -25,12 +27,15 @@ from innet.engine.compiled.messages.state import (
 )
 from innet.protocol import transitions
 from innet.protocol.machine import NEVER
-from innet.protocol.transitions import IDLE, TIMED, TIMER_STATE
+from innet.protocol.transitions import IDLE, SMOOTHED, TIMED, TIMER_STATE
 from innet.protocol.worker import TRIES_BEFORE_HELP
+
+Row = Any  # one row of records, by attribute
 
 as_it_is(transitions.rto_time)  # called by worker_send
 _rto_interval = as_it_is(transitions.rto_interval)
 _rto_answered = as_it_is(transitions.rto_answered)
+_rto_first_sample = as_it_is(transitions.rto_first_sample)
 _rto_answered_again = as_it_is(transitions.rto_answered_again)
 _worker_send = as_it_is(transitions.worker_send)
 _worker_result = as_it_is(transitions.worker_result)
@@ -99,10 +104,25 @@ def note_sending(state: State, shard: int, slot: int, chunk: int, now: int) -> i
 
 
 @called
-def begin(jobs: Jobs | None, state: State, entering: int, now: int) -> None:
-    """Let a member begin its operation: its shards send their first windows."""
+def enter(jobs: Jobs | None, state: State, entering: int, now: int) -> None:
+    """Let a member enter its operation, which begins after those that its worker runs."""
     if jobs is None:
         return
+    worker = jobs.workers[state.members[entering].worker]
+    if state.members[entering].is_next or (worker.left == 0 and worker.waiting < 0):
+        begin(jobs, state, entering, now)
+        return
+    state.members[entering].next_to_begin = -1
+    if worker.waiting < 0:
+        worker.waiting = entering
+    else:
+        state.members[worker.last].next_to_begin = entering
+    worker.last = entering
+
+
+@inlined
+def begin(jobs: Jobs, state: State, entering: int, now: int) -> None:
+    """Let a member begin its operation: its shards send their first windows."""
     member = state.members[entering]
     worker = jobs.workers[member.worker]
     worker.member, worker.left = entering, worker.end_shard - worker.first_shard
@@ -127,11 +147,38 @@ def begin(jobs: Jobs | None, state: State, entering: int, now: int) -> None:
 @inlined
 def shard_done(state: State, number: int, now: int) -> None:
     """A shard has its whole result."""
-    worker = state.jobs.workers[number]
+    worker, pool = state.jobs.workers[number], state.net.pool[0]
     worker.left -= 1
-    if worker.left == 0:
-        state.members[worker.member].finish = now
-        state.net.pool[0].finished += 1
+    if worker.left > 0:
+        return
+    state.members[worker.member].finish = now
+    state.hosts[worker.host].stopped_at = now
+    state.finished[pool.finished] = worker.member
+    pool.finished += 1
+    if worker.waiting >= 0:
+        begin_at_once(state, worker, now)
+
+
+@inlined
+def begin_at_once(state: State, worker: Row, now: int) -> None:
+    """Let a worker begin what it has entered, as if it entered it now."""
+    members, host, entering = state.members, state.hosts[worker.host], worker.waiting
+    worker.waiting = members[entering].next_to_begin
+    members[entering].start_ps, members[entering].is_next = now, 1
+    before, following = -1, host.begin
+    while following >= 0 and (
+        members[following].start_ps < now
+        or (
+            members[following].start_ps == now
+            and members[following].number < members[entering].number
+        )
+    ):
+        before, following = following, members[following].next_to_begin
+    members[entering].next_to_begin = following
+    if before < 0:
+        host.begin = entering
+    else:
+        members[before].next_to_begin = entering
 
 
 @inlined
@@ -165,13 +212,14 @@ def take(jobs: Jobs | None, state: State, word: int, load: int, now: int) -> Non
     slot, in_set, before = slot - row.first_slot, rest >> SET & 1, row.earliest
     if rest >> KIND == RESULT:
         chunk = next_chunk(state, shard, slot, in_set, number, now)
-        if chunk == IDLE:
-            return
-        number = note_sending(state, shard, slot, chunk, now)
-        in_set = jobs.pool.sets[row.place + slot]
-    elif not helps(state, shard, slot, in_set, number):
-        return
-    contribute(state, shard, number, row.first_slot + slot | in_set << SET, now)
+        answers = chunk != IDLE
+        if answers:
+            number = note_sending(state, shard, slot, chunk, now)
+            in_set = jobs.pool.sets[row.place + slot]
+    else:
+        answers = helps(state, shard, slot, in_set, number)
+    if answers:
+        contribute(state, shard, number, row.first_slot + slot | in_set << SET, now)
     if row.earliest < before:
         set_timer(state, row.worker)
 
@@ -197,8 +245,8 @@ def next_chunk(state: State, shard: int, slot: int, in_set: int, number: int, no
             _rto_answered_again(pool.timers, timer, place)
             row.interval = interval_of(state, shard, 0)
         return IDLE
-    if pool.timers[timer + TIMED] == place and _rto_answered(pool.timers, timer, place, now):
-        row.interval = interval_of(state, shard, 0)
+    if pool.timers[timer + TIMED] == place:
+        measure(state, shard, place, now)
     row.left -= 1
     row.completed += 1
     if chunk + row.window < row.chunks:
@@ -207,6 +255,22 @@ def next_chunk(state: State, shard: int, slot: int, in_set: int, number: int, no
     if row.left == 0:
         shard_done(state, row.worker, now)
     return IDLE
+
+
+@inlined
+def measure(state: State, shard: int, place: int, now: int) -> None:
+    """Take the answer to the packet whose round trip is measured."""
+    jobs, pool, row = state.jobs, state.jobs.pool, state.jobs.shards[shard]
+    timer = shard * TIMER_STATE
+    first = pool.timers[timer + SMOOTHED] == 0
+    if not _rto_answered(pool.timers, timer, place, now):
+        return
+    row.interval = interval_of(state, shard, 0)
+    if first and jobs.jobs[jobs.workers[row.worker].job].adaptive:
+        pool.deadlines[place] = NEVER
+        end = row.place + row.slots - 1
+        latest = now + row.interval
+        row.earliest = _rto_first_sample(pool.tries, pool.deadlines, row.place, end, latest, NEVER)
 
 
 @inlined

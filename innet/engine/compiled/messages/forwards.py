@@ -31,14 +31,17 @@ def forward(state: State, node: int, lane: int, now: int) -> None:
     packet = pop(net, lane)
     word = net.packets[packet].word + (1 << HOPS)
     net.packets[packet].word = word
+    stream, hops = word >> STREAM & (MOST_STREAMS - 1), word >> HOPS & (MOST_HOPS - 1)
     if word >> AGGREGATED:
         place = onward(state.jobs, state, packet, now)
         if place < 0:
             return
     else:
-        stream, hops = word >> STREAM & (MOST_STREAMS - 1), word >> HOPS & (MOST_HOPS - 1)
         place = (streams.way_back[stream] if word >> ACK else streams.way[stream]) + hops
-    send(net, net.path[place], packet, now + state.nodes[node].latency_ps)
+    arrives = send(net, net.path[place], packet, now + state.nodes[node].latency_ps)
+    if not arrives and not word >> AGGREGATED:
+        member = state.members[streams.source[stream]]
+        state.operations[member.operation].under_way -= 1
 
 
 @inlined

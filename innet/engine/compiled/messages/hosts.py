@@ -18,6 +18,7 @@ from innet.engine.compiled.messages.state import (
 )
 from innet.engine.compiled.messages.streams import (
     begin_next,
+    drop_timer,
     hand_over,
     overdue,
     pump,
@@ -69,13 +70,42 @@ def run_host(state: State, node: int, until: int, last_kind: int, most: int) -> 
         net.due[node] = now
         if now >= until or kind > last_kind or handled >= most:
             return handled
+        if now > host.stopped_at or (now == host.stopped_at and kind == BEGINNING):
+            return handled
         if net.pool[0].count < state.settings.need:
             return -1
         handled += 1
+        host.reached = now
         stream = begin_event(state, state.nodes[node].host, lane, kind, now)
-        while stream >= 0:
-            pump(state, stream, now)
-            stream = next_stream(state, stream, kind, now)
+        if not end_event(state, stream, kind, now):
+            return -1
+
+
+@inlined
+def end_event(state: State, stream: int, kind: int, now: int) -> bool:
+    """Send what streams may, from `stream` on; return whether there were packets for all of it."""
+    while stream >= 0:
+        if not pump(state, stream, now):
+            state.work[0].broken_off = stream
+            state.work[0].kind = kind
+            state.work[0].now = now
+            return False
+        source = state.streams.rows.source[stream]
+        if state.operations[state.members[source].operation].ends_sent:
+            note_finish(state, source, now)
+        stream = next_stream(state, stream, kind, now)
+    return True
+
+
+@inlined
+def go_on(state: State) -> bool:
+    """Finish the event that was broken off; return whether there were packets for all of it."""
+    work = state.work[0]
+    stream = work.broken_off
+    if stream < 0:
+        return True
+    work.broken_off = -1
+    return end_event(state, stream, work.kind, work.now)
 
 
 @inlined
@@ -101,8 +131,9 @@ def begin_event(state: State, number: int, lane: int, kind: int, now: int) -> in
     elif kind == TIMER:
         begin_timeout(state, number, now)
     else:
-        wake(state, host.begin, now)
-        host.begin = state.members[host.begin].next_to_begin
+        entering = host.begin
+        host.begin = state.members[entering].next_to_begin
+        wake(state, entering, now)
     return next_of_work(state, kind, now)
 
 
@@ -128,8 +159,8 @@ def next_of_work(state: State, kind: int, now: int) -> int:
             return -1
         message = action // 2
         if action % 2 == SEND:
-            note_finish(state, state.steps.messages.source[message], now)
             stream = begin_next(state, hand_over(state, message))
+            note_finish(state, state.steps.messages.source[message], now)
             if stream >= 0:
                 return stream
         else:
@@ -139,16 +170,32 @@ def next_of_work(state: State, kind: int, now: int) -> int:
 @inlined
 def note_finish(state: State, number: int, now: int) -> None:
     """Note when a member that is awake has nothing more to send or to apply."""
-    if state.steps.members.left[number] == 0 and state.members[number].finish < 0:
-        state.members[number].finish = now
-        state.net.pool[0].finished += 1
+    member, pool = state.members[number], state.net.pool[0]
+    if state.steps.members.left[number] != 0 or member.finish >= 0:
+        return
+    if state.operations[member.operation].ends_sent and is_sending(state, number):
+        return
+    member.finish = now
+    state.hosts[member.host].stopped_at = now
+    state.finished[pool.finished] = number
+    pool.finished += 1
+
+
+@inlined
+def is_sending(state: State, number: int) -> bool:
+    """Whether a member has packets that were never sent, of messages begun or not."""
+    streams = state.streams.rows
+    for stream in range(state.members[number].first_stream, state.members[number].end_stream):
+        if streams.waiting[stream] >= 0 or streams.highest[stream] < streams.end[stream]:
+            return True
+    return False
 
 
 @inlined
 def wake(state: State, number: int, now: int) -> None:
     """Let a member begin."""
     if state.members[number].worker >= 0:
-        workers.begin(state.jobs, state, number, now)
+        workers.enter(state.jobs, state, number, now)
         return
     _member_wakes(state.steps, number)
     note_finish(state, number, now)
@@ -158,13 +205,13 @@ def wake(state: State, number: int, now: int) -> None:
 def begin_timeout(state: State, number: int, now: int) -> None:
     """Find the first member of a host that has something overdue."""
     host, work = state.hosts[number], state.work[0]
-    earliest, found, member = NEVER, -1, host.members
+    earliest, found, member = NEVER, -1, host.timed
     while member >= 0:
         if state.members[member].earliest <= now and found < 0:
             found = member
         else:
             earliest = min(earliest, state.members[member].earliest)
-        member = state.members[member].next_on_host
+        member = state.members[member].next_timed
     host.timer = earliest
     work.member, work.place = found, 0
     if found >= 0 and state.members[found].worker >= 0:
@@ -189,5 +236,7 @@ def next_overdue(state: State, now: int) -> int:
             overdue(state, stream, now)
             return int(stream)
         member.earliest = min(member.earliest, deadline)
+    if member.earliest == NEVER:
+        drop_timer(state, work.member)
     state.hosts[member.host].timer = min(state.hosts[member.host].timer, member.earliest)
     return -1

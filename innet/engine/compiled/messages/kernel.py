@@ -22,10 +22,12 @@ from innet.engine.compiled.kernel import FULL, MORE, QUIET, REACHED
 from innet.engine.compiled.messages import forwards, hosts, lanes, streams
 from innet.engine.compiled.messages import state as messages_state
 from innet.engine.compiled.messages.forwards import run_switch
-from innet.engine.compiled.messages.hosts import BEGINNING, DELIVERY, run_host
+from innet.engine.compiled.messages.hosts import BEGINNING, DELIVERY, go_on, run_host
 from innet.engine.compiled.messages.state import APART, HOSTS_TOGETHER, TOGETHER, State
 from innet.protocol import level_transitions, machine, stream_transitions, transitions, worker
 from innet.protocol.machine import NEVER
+
+FOUND = 4  # what run_windows returns when a member has finished
 
 _SOURCES = (
     compiled_state,
@@ -74,9 +76,12 @@ def run_window(state: State, until: int) -> int:
         if order == APART:
             return events
         now = first_due(state, order == HOSTS_TOGETHER)
+        found = state.net.pool[0].finished > 0
         if now < hosts_until:  # what is left of this instant comes later in its order
             kind += 1
-        elif now < until:
+            if found and kind >= BEGINNING:
+                return events
+        elif now < until and not found:
             kind, hosts_until = DELIVERY, now + 1
             switches_until = now + 1 if order == TOGETHER else 0
         else:
@@ -92,7 +97,8 @@ def run_nodes(
     With `most` of 1 each is handled by itself, and the first node that has one comes next.
     Returns -1 when there are not enough free packets for the next one.
     """
-    due = state.net.due
+    due, pool = state.net.due, state.net.pool[0]
+    stops = last_kind == BEGINNING and state.settings.order != APART
     node, events = 0, 0
     while node < len(due):
         handled = 0
@@ -104,6 +110,8 @@ def run_nodes(
         if handled < 0:
             return -1
         events += handled
+        if stops and pool.finished > 0:
+            return events
         node = 0 if most == 1 and handled > 0 else node + 1
     return events
 
@@ -125,19 +133,23 @@ def _build(fingerprint: int) -> Callable[..., Any]:
     def run_windows(state: State, last: int, events: int) -> int:
         """Handle events up to the instant `last`, some `events` of them in one call.
 
-        Returns MORE when there are others, REACHED when all of them are after `last`, QUIET when
-        there are none, and FULL when more room for packets is needed before the next one.
+        Returns FOUND as soon as members have finished, MORE when there are others, REACHED when
+        all of them are after `last`, QUIET when there are none, and FULL when more room for
+        packets is needed to go on.
         """
-        if fingerprint < 0:
+        if fingerprint < 0 or not go_on(state):
             return FULL
         while events > 0:
             first = first_due(state, False)
             if first > last:
                 return QUIET if first == NEVER else REACHED
+            state.net.pool[0].window_ps = first
             lookahead_ps = max(1, state.settings.lookahead_ps)
             handled = run_window(state, min(first + lookahead_ps, last + 1))
             if handled < 0:
                 return FULL
+            if state.net.pool[0].finished > 0:
+                return FOUND
             events -= handled
         return MORE
 

@@ -81,8 +81,11 @@ def admit(net: Net, index: int, size: int, now: int, start: int) -> bool:
 
 
 @inlined
-def send(net: Net, index: int, packet: int, now: int) -> None:
-    """Put a packet at the end of the link's queue at `now`, never before an earlier call's."""
+def send(net: Net, index: int, packet: int, now: int) -> bool:
+    """Put a packet at the end of the link's queue at `now`, never before an earlier call's.
+
+    Returns whether it will arrive; it is free again if not.
+    """
     link = net.links[index]
     size = net.packets[packet].load >> BYTES
     lane, end = link.lane, now
@@ -97,7 +100,7 @@ def send(net: Net, index: int, packet: int, now: int) -> None:
         elif link.limit >= 0 and not admit(net, index, size, now, start):
             link.queue_dropped += 1
             release(net, packet)
-            return
+            return False
         elif start - now > link.queued_ps:
             link.queued_ps = start - now
         time = medium_ps(net, index, net.packets[packet].word >> ACK, size)
@@ -109,8 +112,9 @@ def send(net: Net, index: int, packet: int, now: int) -> None:
     if link.loss and _draw(link.key, np.uint64(link.packets)) < link.loss:
         link.lost += 1
         release(net, packet)
-    else:
-        put(net, lane, packet, end + link.delay_ps)
+        return False
+    put(net, lane, packet, end + link.delay_ps)
+    return True
 
 
 @inlined

@@ -22,6 +22,8 @@ STREAM, HOPS, GAP, ACK, AGGREGATED = 32, 54, 60, 61, 62
 NUMBER_MASK = (1 << STREAM) - 1
 MOST_STREAMS = 1 << HOPS - STREAM
 MOST_HOPS = 1 << GAP - HOPS
+# A packet that is sent, and a note that it waits, need so many free ones.
+NEED = 2
 # Its load: the medium bytes, above what a data packet is part of (its message) or what the
 # sender of an acknowledgement expects next (32).
 BYTES = 32
@@ -46,25 +48,33 @@ LINK = record(
 LANE = record("arrival head tail node")
 # A packet on its way, one that waits for a limited link (`arrival` is when it leaves), or free.
 PACKET = record("arrival word load next")
-# A rank's host: no timer of its members is due before `timer`; the members that are to begin,
-# in order of time; and all of them.
-HOST = record("node timer begin members")
-# A rank in an operation. `worker` is its worker where the operation is a job's: then the blocks
-# that it sends are in Jobs.blocks from `first_blocks` on, one entry a shard.
+# A rank's host: no timer of its members is due before `timer`; the first of the members that have
+# timers, in order of operations; the first of those that are to begin, in order of time; when it
+# has handled its last event; and when a member has finished, NEVER until one does.
+HOST = record("node timer timed begin reached stopped_at")
+# A rank in an operation, which is the `number`th of all that were added. It `has_timer` if it is
+# among those of its host. `worker` is its worker where the operation is a job's: then the blocks
+# that its shards send are in Jobs.blocks from `first_blocks` on, and it `is_next` if it was entered
+# before the worker was done with another.
 MEMBER = record(
-    "worker first_blocks "
-    "host operation first_stream opened earliest full_since start_ps finish sent received "
-    "retransmissions timeouts stale stalled_ps next_to_begin next_on_host"
+    "worker first_blocks is_next "
+    "host operation number place first_stream end_stream opened earliest has_timer next_timed "
+    "full_since start_ps next_to_begin finish sent received retransmissions timeouts stale "
+    "stalled_ps"
 )
+# What members have in common. A member that sends is done with a message when it `ends_sent`.
+# `under_way` counts the packets on their way.
 OPERATION = record(
-    "window payload_bytes overhead_bytes ack_bytes in_turn go_back_n adaptive initial_ps "
-    "minimum_ps maximum_ps"
+    "window payload_bytes overhead_bytes ack_bytes in_turn go_back_n ends_sent adaptive "
+    "initial_ps minimum_ps maximum_ps under_way"
 )
-# The free packets: the first of the list and how many there are. How many members have finished.
-POOL = record("free count finished")
+# The free packets: the first of the list and how many there are. How many members have finished
+# since that was last looked at. When the last window began.
+POOL = record("free count finished window_ps")
 # What is going on at a host: the member and stream concerned, whether other messages may follow
-# on the stream's queue, and how far a timeout has come in the order of streams.
-WORK = record("member stream follows place")
+# on the stream's queue, and how far a timeout has come in the order of streams. Where packets ran
+# out in the middle of an event of `kind`, `broken_off` is the stream to go on with.
+WORK = record("member stream follows place broken_off kind now")
 
 
 # A stream: what `protocol/stream.py` keeps of it at both ends. `way` is where in Net.path the links
@@ -115,19 +125,19 @@ class Streams(NamedTuple):
 class Settings(NamedTuple):
     """What does not change while operations stay the same.
 
-    `need` is how many packets one event may put on their way; a stream has `room` places for its
-    window, a set of a switch `words` words; `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
+    A stream has `room` places for its window, a set of a switch `words` words. An event of a job
+    needs at most `need` free packets. `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
     """
 
     lookahead_ps: int
     order: int
-    need: int
     room: int
     words: int
+    need: int
 
 
 class State(NamedTuple):
-    """All of it; a network without in-network operations has no `jobs`."""
+    """All of it. `finished` has the members that the pool counts."""
 
     settings: Settings
     net: Net
@@ -140,3 +150,4 @@ class State(NamedTuple):
     steps: Steps
     jobs: MaybeJobs
     work: Records
+    finished: Ints

@@ -7,6 +7,7 @@ from innet.engine.compiled.messages.state import (
     BYTES,
     GAP,
     MOST_STREAMS,
+    NEED,
     NUMBER_MASK,
     REST_MASK,
     STREAM,
@@ -90,6 +91,8 @@ def arm(state: State, stream: int, now: int) -> None:
     )
     streams.armed_at[stream] = now
     streams.deadlines[stream] = deadline
+    if not member.has_timer:
+        list_timer(state, streams.source[stream])
     if deadline < member.earliest:
         member.earliest = deadline
         if deadline < host.timer:
@@ -99,12 +102,48 @@ def arm(state: State, stream: int, now: int) -> None:
 
 
 @inlined
-def pump(state: State, stream: int, now: int) -> None:
-    """Send what the window allows: first what is lost, then what is new."""
+def list_timer(state: State, number: int) -> None:
+    """Put a member among those of its host that have timers, in order of operations."""
+    members, member = state.members, state.members[number]
+    host = state.hosts[member.host]
+    member.has_timer = 1
+    before, following = -1, host.timed
+    while following >= 0 and members[following].number < member.number:
+        before, following = following, members[following].next_timed
+    member.next_timed = following
+    if before < 0:
+        host.timed = number
+    else:
+        members[before].next_timed = number
+
+
+@inlined
+def drop_timer(state: State, number: int) -> None:
+    """Take a member away from those of its host that have timers."""
+    members, member = state.members, state.members[number]
+    host = state.hosts[member.host]
+    member.has_timer = 0
+    if host.timed == number:
+        host.timed = member.next_timed
+        return
+    before = host.timed
+    while members[before].next_timed != number:
+        before = members[before].next_timed
+    members[before].next_timed = member.next_timed
+
+
+@inlined
+def pump(state: State, stream: int, now: int) -> bool:
+    """Send what the window allows: first what is lost, then what is new.
+
+    Returns False when there are not enough free packets for all of it.
+    """
     streams, room = state.streams.rows, state.settings.room
     member = state.members[streams.source[stream]]
     window = state.operations[member.operation].window
     while True:
+        if state.net.pool[0].count < NEED:
+            return False
         known = streams.highest[stream]
         number = _stream_next(
             state.streams.places.state,
@@ -133,6 +172,7 @@ def pump(state: State, stream: int, now: int) -> None:
         send_data(state, stream, number, state.streams.places.content[place], now)
     if has_unsent(state, streams.source[stream]):
         member.full_since = min(member.full_since, now)
+    return True
 
 
 @inlined
@@ -166,7 +206,8 @@ def send_data(state: State, stream: int, number: int, message: int, now: int) ->
     packet = taken(net)
     net.packets[packet].word = number | stream << STREAM
     net.packets[packet].load = (size + operation.overhead_bytes) << BYTES | message
-    send(net, link, packet, now)
+    if send(net, link, packet, now):
+        operation.under_way += 1
 
 
 @inlined
@@ -194,7 +235,9 @@ def take_data(state: State, word: int, load: int, now: int) -> int:
     packet = taken(net)
     net.packets[packet].word = answer
     net.packets[packet].load = operation.ack_bytes << BYTES | streams.expected[stream]
-    send(net, net.path[streams.way_back[stream]], packet, now)
+    # This packet is no longer under way, but its acknowledgement is.
+    if not send(net, net.path[streams.way_back[stream]], packet, now):
+        operation.under_way -= 1
     if not kept:
         return -1
     message = load & REST_MASK
@@ -209,8 +252,10 @@ def take_ack(state: State, word: int, load: int, now: int) -> bool:
     number, stream = word & NUMBER_MASK, word >> STREAM & (MOST_STREAMS - 1)
     gap = (word >> GAP & 1) == 1
     member = state.members[streams.source[stream]]
+    operation = state.operations[member.operation]
     member.received += 1
-    if state.operations[member.operation].go_back_n:
+    operation.under_way -= 1
+    if operation.go_back_n:
         news = _stream_ack_go_back_n(
             state.streams.places.state,
             streams.base,
