@@ -10,6 +10,7 @@ from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
+from innet.engine.compiled.sums import results_of
 from innet.engine.compiled.watch import QuietError, Watch
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
@@ -37,7 +38,7 @@ def run_compiled(
         raise RefusedError(ENGINE, why)
     with announced(note):
         if is_star(plan):
-            return CompiledRun(plan).run(progress)
+            return CompiledRun(plan, tensors).run(progress)
         # Compiled, or loaded, only when it is needed.
         from innet.engine.compiled.messages.run import run_on_network
 
@@ -47,9 +48,9 @@ def run_compiled(
 class CompiledRun:
     """An in-network plan on its way."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self.state = lower(plan)
+    def __init__(self, plan: Plan, tensors: Sequence[npt.NDArray[Any]] | None = None) -> None:
+        self._plan, self._tensors = plan, tensors
+        self.state = lower(plan, tensors is not None)
         self._total = max(1, int(self.state.hosts.shards["blocks"].sum()))
 
     def run(self, progress: Callable[[float], None] | None) -> Trace:
@@ -61,7 +62,10 @@ class CompiledRun:
                 watch.look(self._run_to(watch.at_ps, progress))
         except QuietError:
             pass
-        return trace_of(self._plan, self.state)
+        results = None
+        if self._tensors is not None:
+            results = results_of(self._plan, self.state, self._tensors)
+        return trace_of(self._plan, self.state, results)
 
     def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Draws = npt.NDArray[np.uint64]
 
 # A packet's word, from the lowest bit: its number (32), slot (20), set, whether it asks for
 # help, kind (2).
@@ -62,8 +63,10 @@ SHARD = record(
 # has begun to, and when it has received the first packet of the inbox, NEVER if there is none.
 CORE = record("work inbox receive_ps receptions received_at")
 # What the switch counted, the room that is left in the rings of its links out, and how many packets
-# it may send before the kernel is left.
-SWITCH = record("completed unicasts repeats_dropped stale_dropped helps_sent room sends_left")
+# it may send before the kernel is left. `contradictions`: results of one number that were unlike.
+SWITCH = record(
+    "completed unicasts repeats_dropped stale_dropped helps_sent room sends_left contradictions"
+)
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
 PORT = record("link worker next")
 
@@ -105,9 +108,20 @@ class Hosts(NamedTuple):
     pool: Pool
 
 
+class Account(NamedTuple):
+    """What sets and results are made of, if values travel, else nothing: see account.py.
+
+    `held` has a word a set, `given` one a chunk of each core, those of a slot from `first` on.
+    """
+
+    held: Draws
+    given: Draws
+    first: Ints
+
+
 class Switch(NamedTuple):
-    """The switch's ports, its links by worker, its registers, its counters (one record) and room
-    to sort a window's packets."""
+    """The switch's ports, its links by worker, its registers, its counters (one record), room
+    to sort a window's packets, and an account of what it adds up."""
 
     ports: Records
     down: Ints
@@ -119,6 +133,7 @@ class Switch(NamedTuple):
     order: Ints
     scratch: Ints
     digits: Ints
+    account: Account
 
 
 class Faults(NamedTuple):

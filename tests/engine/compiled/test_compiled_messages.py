@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 
+from innet.collectives.operations import FORMS, build_operation_schedule
 from innet.engine.compiled.messages import network as messages_network
 from innet.engine.compiled.messages.network import CompiledNetwork
 from innet.engine.compiled.run import run_compiled
@@ -30,6 +31,18 @@ def test_random_networks_are_the_same_packet_for_packet(batch):
             dropped += sum(link.queue_dropped for link in reference.links)
     assert len(kinds) == 2  # some runs end, some cannot
     assert dropped > 0
+
+
+def test_every_form_of_every_kind_is_the_same_packet_for_packet():
+    forms = [(kind, name) for kind, names in FORMS.items() for name in names if kind != "send"]
+    for seed, (kind, name) in enumerate(2 * forms, 240):
+        plan = message_plan(seed, most_bytes=12_000)
+        places = len(plan.hosts)
+        root = seed % places if kind in ("broadcast", "reduce", "gather") else 0
+        schedule = build_operation_schedule(kind, name, places, plan.elements, 4, root)
+        plan = dataclasses.replace(plan, workers=places, schedule=schedule)
+        reference, compiled = both(plan)
+        assert compiled == reference, (kind, name, seed)
 
 
 @pytest.mark.parametrize("dtype", ["int32", "float32", "bfloat16"])

@@ -63,7 +63,7 @@ def test_auto_says_why_a_large_run_is_not_compiled(monkeypatch):
             plan(algorithm="ring", more="host: {send: 100 ns}"),
             "packets cost time on the hosts",
         ),
-        (plan(carry=True), "values travel"),
+        (plan(carry=True, guard="off"), "values travel without the guard"),
         (
             plan(more=fault("{pause: {node: 0, at: 1 us, for: 1 us}}")),
             "a node meets the fault pause",
