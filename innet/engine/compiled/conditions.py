@@ -2,7 +2,7 @@
 
 from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
-from innet.engine.conditions import of_network, of_slots
+from innet.engine.conditions import of_network, of_slots, of_values
 from innet.plan.operation import operation_of
 from innet.plan.plan import Aggregation, Plan
 
