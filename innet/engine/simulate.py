@@ -30,7 +30,7 @@ Report = Callable[[float], None]
 Note = Callable[[str], None]
 
 # Below so many hops the reference engine is done before Numba is loaded.
-_HOPS_WORTH_COMPILING = 200_000
+_HOPS_WORTH_COMPILING = 1_000_000
 
 
 def simulate(
