@@ -104,6 +104,19 @@ def test_auto_compiles_what_is_large(monkeypatch):
         simulate_step(plan, engine="compiled")
 
 
-def test_operations_in_the_network_are_refused():
-    with pytest.raises(RefusedError, match="some are in the network"):
+@pytest.mark.parametrize(
+    "keys", [{}, {"network": RACKS, "mesh": {"dp": 4, "tp": 2}}, {"more": "host: {rto: 30 us}\n"}]
+)
+def test_a_step_with_sums_in_the_network_is_the_same_by_both_engines(keys):
+    """Two jobs and messages share links; all-to-alls and messages run point to point."""
+    step = [each for each in STEP if not each.keys() & {"reduce_scatter", "broadcast"}]
+    scenario = step_scenario(step, **{"mesh": MESH, "more": "", **keys})
+    plan = build_step_plan(scenario, "in_network", requests_of(scenario))
+    assert any(each.operation.aggregation for each in plan.operations.values())
+    expected = simulate_step(plan, engine="reference")[1]
+    assert simulate_step(plan, engine="compiled") == ("compiled", expected)
+
+
+def test_kinds_that_are_not_simulated_in_the_network_are_refused():
+    with pytest.raises(RefusedError, match="reduce_scatter in the network"):
         simulate_step(plan_of("in_network"), engine="compiled")
