@@ -156,8 +156,12 @@ def serialisation_ps(medium_bytes: int, rate_bps: int) -> int:
 
 
 def divide_half_even(numerator: int, denominator: int) -> int:
-    """Return a quotient, rounded half to even."""
-    return round(Fraction(numerator, denominator))
+    """Return the quotient of two integers, the second positive, rounded half to even."""
+    quotient = numerator // denominator
+    twice_rest = 2 * (numerator - quotient * denominator)
+    if twice_rest > denominator or (twice_rest == denominator and quotient % 2 == 1):
+        return quotient + 1
+    return quotient
 
 
 def _parse(value: object, quantity: _Quantity) -> int:

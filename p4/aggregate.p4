@@ -15,7 +15,8 @@
  * and for one that it has counted:
  *
  *   the sum is complete       the sum goes to that worker alone
- *   guarded, and it asks      all workers are called to contribute this chunk again
+ *   guarded, and it asks      if nobody has asked since the last call, or it has, all workers
+ *                             are called to contribute this chunk again
  *   otherwise                 dropped
  *
  * Not guarded (the published protocol), numbers are ignored, and a worker counted in one set
@@ -50,6 +51,7 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta,
     register<bit<32>>(SETS) number_of_set;
     register<bit<8>>(SETS) count_of_set;  // as many as the workers while the sum is complete
     register<bit<8>>(SETS) exponent_of_set;
+    register<bit<32>>(SETS) asked_of_set;  // who has asked for help since the last call
     EACH_VALUE(VALUE_REGISTER)
 
     // One cell a job number.
@@ -68,6 +70,8 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta,
     bit<8> count;
     bit<32> number;
     bit<32> epoch;
+    bit<32> asked;
+    bool calls;
 
     action use_set_0() {
         index = meta.slot;
@@ -111,6 +115,7 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta,
     }
 
     action store() {
+        asked_of_set.write(index, 0);
         exponent_of_set.write(index, hdr.exponents.e0);
         EACH_VALUE(STORE_VALUE)
     }
@@ -130,6 +135,15 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta,
     action load() {
         exponent_of_set.read(hdr.exponents.e0, index);
         EACH_VALUE(LOAD_VALUE)
+    }
+
+    // All that wait for a set ask at about the same time, and one call is enough for them: the
+    // first to ask is heard, then the first that asks again.
+    action ask() {
+        asked_of_set.read(asked, index);
+        calls = asked == 0 || (asked & meta.job.worker_bit) != 0;
+        asked = calls ? meta.job.worker_bit : asked | meta.job.worker_bit;
+        asked_of_set.write(index, asked);
     }
 
     action to_all() {
@@ -182,13 +196,19 @@ control Aggregate(inout headers_t hdr, inout metadata_t meta,
                 unicasts.count(job);
                 load();
                 to_sender();
-            } else if (guarded && hdr.switchml.asks_help == 1) {
-                helps_sent.count(job);
-                call_for_help();
-                to_all();
             } else {
-                repeats_dropped.count(job);
-                mark_to_drop(standard);
+                calls = false;
+                if (guarded && hdr.switchml.asks_help == 1) {
+                    ask();
+                }
+                if (calls) {
+                    helps_sent.count(job);
+                    call_for_help();
+                    to_all();
+                } else {
+                    repeats_dropped.count(job);
+                    mark_to_drop(standard);
+                }
             }
         } else {
             if (guarded) {

@@ -27,20 +27,12 @@ def exchanged_elements(places: int, elements: int) -> int:
 
 
 def pairwise_messages(places: int, blocks: int) -> Iterator[Message]:
-    """Yield n - 1 steps in which everyone sends to one place and receives from one."""
+    """Yield n - 1 steps; in each everyone sends to one place and receives from one."""
     for distance in range(1, places):
         for source in range(places):
             target = (source + distance) % places
             block = source * places + target
             yield Message(distance - 1, source, target, block, 1, reduce=False)
-
-
-def linear_messages(places: int, blocks: int) -> Iterator[Message]:
-    """Yield everyone's messages to everyone else, all at once."""
-    for source in range(places):
-        for target in range(places):
-            if source != target:
-                yield Message(0, source, target, source * places + target, 1, reduce=False)
 
 
 def send_messages(places: int, blocks: int) -> Iterator[Message]:

@@ -113,10 +113,10 @@ FORMS: Mapping[str, Mapping[str, Form]] = {
             "rendezvous",
         ),
         "linear": Form(
-            "everyone sends to all others at once",
-            _THAKUR,
+            "everyone sends to all others at once, to the next first",
+            _PJESIVAC,
             exchange.a_block_each_pair,
-            _without_root(exchange.linear_messages),
+            _without_root(exchange.pairwise_messages),
             "together",
         ),
     },

@@ -25,51 +25,68 @@ SEND, APPLY = 0, 1
 _TRY_SEND, _TRY_APPLY, _BECOME_READY, _KINDS = 0, 1, 2, 4
 
 
-class Steps(NamedTuple):
-    """The messages m and the members of schedules, and how far they have come.
+class StepMessages(NamedTuple):
+    """Of every message its ends, which are members, and how far it has come.
 
-    `users[user_first[3 * m] : user_first[3 * m + 1]]` are the messages whose sending waits for
-    m's application; those of 3 * m + 1 wait with their application for it, and those of
-    3 * m + 2 wait with theirs for m's sending. `send_waits` and `apply_waits` count what a
-    message still waits for (its own arrival is one of the latter). `own[own_first[2 * r] :
-    own_first[2 * r + 1]]` are the messages that member r sends, those of 2 * r + 1 what it
-    receives, ascending. `reached` is the step of the first message that a member has not
-    applied, which is in place `first_receipt` of those; it matters if it is `strict`
-    (rendezvous). `left` counts what a member has yet to send and to apply. `top[0]` is the
-    height of the agenda, a stack, and `top[1]` the number of messages applied.
+    `send_waits` and `apply_waits` count what it still waits for, before it is sent and before it
+    is applied; its own arrival is one of the latter.
     """
 
     source: Sequence[int]
     target: Sequence[int]
     step: Sequence[int]
-    user_first: Sequence[int]
-    users: Sequence[int]
-    own_first: Sequence[int]
-    own: Sequence[int]
-    strict: Sequence[int]
     send_waits: MutableSequence[int]
     apply_waits: MutableSequence[int]
     sent: MutableSequence[int]
     applied: MutableSequence[int]
+
+
+class StepMembers(NamedTuple):
+    """Of every member whether it is awake and how far it has come.
+
+    `left` counts what it has yet to send and to apply. `reached` is the step of the first message
+    that it has not applied, which is in place `first_receipt` of Steps.own; that matters if it is
+    `strict` (rendezvous).
+    """
+
+    strict: Sequence[int]
     awake: MutableSequence[int]
     left: MutableSequence[int]
     reached: MutableSequence[int]
     first_receipt: MutableSequence[int]
+
+
+class Steps(NamedTuple):
+    """The messages and the members of schedules.
+
+    `users[user_first[3 * m] : user_first[3 * m + 1]]` are the messages whose sending waits for
+    m's application; those of 3 * m + 1 wait with their application for it, and those of
+    3 * m + 2 wait with theirs for m's sending. `own[own_first[2 * r] : own_first[2 * r + 1]]` are
+    the messages that member r sends, those of 2 * r + 1 what it receives, ascending. `top[0]` is
+    the height of the agenda, a stack, and `top[1]` the number of messages applied.
+    """
+
+    messages: StepMessages
+    members: StepMembers
+    user_first: Sequence[int]
+    users: Sequence[int]
+    own_first: Sequence[int]
+    own: Sequence[int]
     agenda: MutableSequence[int]
     top: MutableSequence[int]
 
 
 def member_wakes(steps: Steps, member: int) -> None:
     """A member begins: it sends what needs nothing, and applies what has come before."""
-    steps.awake[member] = 1
+    steps.members.awake[member] = 1
     # The agenda is a stack, so what is to be done first is put on it last.
-    _push_own(steps, 2 * member + 1, _TRY_APPLY)
-    _push_own(steps, 2 * member, _TRY_SEND)
+    push_own(steps, 2 * member + 1, _TRY_APPLY)
+    push_own(steps, 2 * member, _TRY_SEND)
 
 
 def message_arrives(steps: Steps, message: int) -> None:
     """A message is whole at its target, for the first time."""
-    steps.apply_waits[message] -= 1
+    steps.messages.apply_waits[message] -= 1
     push(steps, message, _TRY_APPLY)
 
 
@@ -94,36 +111,43 @@ def next_action(steps: Steps) -> int:
 
 def may_send(steps: Steps, message: int) -> bool:
     """Whether a message is to be sent and nothing is in its way."""
-    if steps.sent[message] or steps.send_waits[message] or not steps.awake[steps.source[message]]:
+    if (
+        steps.messages.sent[message]
+        or steps.messages.send_waits[message]
+        or not steps.members.awake[steps.messages.source[message]]
+    ):
         return False
-    target = steps.target[message]
-    return not (steps.strict[target] and steps.step[message] > steps.reached[target])
+    target = steps.messages.target[message]
+    return not (
+        steps.members.strict[target]
+        and steps.messages.step[message] > steps.members.reached[target]
+    )
 
 
 def may_apply(steps: Steps, message: int) -> bool:
     """Whether a message has come, is to be applied and nothing is in its way."""
-    if steps.applied[message] or steps.apply_waits[message]:
+    if steps.messages.applied[message] or steps.messages.apply_waits[message]:
         return False
-    return bool(steps.awake[steps.target[message]])
+    return bool(steps.members.awake[steps.messages.target[message]])
 
 
 def note_sent(steps: Steps, message: int) -> None:
     """Note that a message is sent, and look at what has waited for that."""
-    steps.sent[message] = 1
-    steps.left[steps.source[message]] -= 1
-    release(steps, steps.apply_waits, 3 * message + 2)
+    steps.messages.sent[message] = 1
+    steps.members.left[steps.messages.source[message]] -= 1
+    release(steps, steps.messages.apply_waits, 3 * message + 2)
     push_users(steps, 3 * message + 2, _TRY_APPLY)
 
 
 def note_applied(steps: Steps, message: int) -> None:
     """Note that a message is applied, and look at what has waited for that."""
-    target = steps.target[message]
-    steps.applied[message] = 1
+    target = steps.messages.target[message]
+    steps.messages.applied[message] = 1
     steps.top[1] += 1
-    steps.left[target] -= 1
-    release(steps, steps.send_waits, 3 * message)
-    release(steps, steps.apply_waits, 3 * message + 1)
-    if steps.strict[target]:
+    steps.members.left[target] -= 1
+    release(steps, steps.messages.send_waits, 3 * message)
+    release(steps, steps.messages.apply_waits, 3 * message + 1)
+    if steps.members.strict[target]:
         push(steps, target, _BECOME_READY)
     push_users(steps, 3 * message + 1, _TRY_APPLY)
     push_users(steps, 3 * message, _TRY_SEND)
@@ -141,7 +165,7 @@ def push_users(steps: Steps, group: int, kind: int) -> None:
         push(steps, steps.users[place], kind)
 
 
-def _push_own(steps: Steps, group: int, kind: int) -> None:
+def push_own(steps: Steps, group: int, kind: int) -> None:
     """Put a member's messages on the agenda, the first on top."""
     for place in range(steps.own_first[group + 1] - 1, steps.own_first[group] - 1, -1):
         push(steps, steps.own[place], kind)
@@ -155,16 +179,16 @@ def push(steps: Steps, item: int, kind: int) -> None:
 
 def become_ready(steps: Steps, member: int) -> None:
     """Let those messages be sent to a member whose step it has reached."""
-    place, end = steps.first_receipt[member], steps.own_first[2 * member + 2]
-    while place < end and steps.applied[steps.own[place]]:
+    place, end = steps.members.first_receipt[member], steps.own_first[2 * member + 2]
+    while place < end and steps.messages.applied[steps.own[place]]:
         place += 1
-    steps.first_receipt[member] = place
-    reached = steps.step[steps.own[place]] if place < end else _NO_STEP
-    if reached == steps.reached[member]:
+    steps.members.first_receipt[member] = place
+    reached = steps.messages.step[steps.own[place]] if place < end else _NO_STEP
+    if reached == steps.members.reached[member]:
         return
-    steps.reached[member] = reached
+    steps.members.reached[member] = reached
     last = place
-    while last < end and steps.step[steps.own[last]] <= reached:
+    while last < end and steps.messages.step[steps.own[last]] <= reached:
         last += 1
     for later in range(last - 1, place - 1, -1):
         push(steps, steps.own[later], _TRY_SEND)
@@ -179,22 +203,26 @@ def steps_of(schedule: Schedule) -> Steps:
     own_first, own = _concatenated(groups)
     rows = zip(waits.apply_waits, waits.apply_after_sends, strict=True)
     return Steps(
-        source=[message.source for message in messages],
-        target=[message.target for message in messages],
-        step=[message.step for message in messages],
-        user_first=user_first,
-        users=users,
-        own_first=own_first,
-        own=own,
-        strict=[int(schedule.sending == "rendezvous")] * ranks,
-        send_waits=[len(earlier) for earlier in waits.send_waits],
-        apply_waits=[1 + len(applied) + len(sent) for applied, sent in rows],
-        sent=[0] * len(messages),
-        applied=[0] * len(messages),
-        awake=[0] * ranks,
-        left=[own_first[2 * rank + 2] - own_first[2 * rank] for rank in range(ranks)],
-        reached=[messages[first[0]].step if first else _NO_STEP for first in waits.receipts],
-        first_receipt=own_first[1::2],
+        StepMessages(
+            source=[message.source for message in messages],
+            target=[message.target for message in messages],
+            step=[message.step for message in messages],
+            send_waits=[len(earlier) for earlier in waits.send_waits],
+            apply_waits=[1 + len(applied) + len(sent) for applied, sent in rows],
+            sent=[0] * len(messages),
+            applied=[0] * len(messages),
+        ),
+        StepMembers(
+            strict=[int(schedule.sending == "rendezvous")] * ranks,
+            awake=[0] * ranks,
+            left=[own_first[2 * rank + 2] - own_first[2 * rank] for rank in range(ranks)],
+            reached=[messages[first[0]].step if first else _NO_STEP for first in waits.receipts],
+            first_receipt=own_first[1::2],
+        ),
+        user_first,
+        users,
+        own_first,
+        own,
         # A message is put on it once for all that it waits for, and when its source or its
         # target wakes up, when it arrives, and when its target is ready, for which that is put.
         agenda=[0] * (len(users) + 5 * len(messages)),
@@ -241,7 +269,7 @@ class Progress:
 
     def sleep(self, rank: int) -> None:
         """A rank does nothing from now on until it is woken again."""
-        self._steps.awake[rank] = 0
+        self._steps.members.awake[rank] = 0
 
     def arrive(self, message: int) -> None:
         """A message is whole at its target."""
@@ -254,7 +282,7 @@ class Progress:
 
     def done(self, rank: int) -> bool:
         """Whether the rank is awake and has nothing more to send or to apply."""
-        return bool(self._steps.awake[rank]) and self._steps.left[rank] == 0
+        return bool(self._steps.members.awake[rank]) and self._steps.members.left[rank] == 0
 
     def next_receipt(self, rank: int) -> int | None:
         """The first message that the rank has not applied, None if it has all."""
@@ -270,4 +298,4 @@ def next_receipt(steps: Steps, member: int) -> int | None:
     """The first message that a member has not applied, None if it has all."""
     first, end = steps.own_first[2 * member + 1], steps.own_first[2 * member + 2]
     receipts = (int(steps.own[place]) for place in range(first, end))
-    return next((message for message in receipts if not steps.applied[message]), None)
+    return next((message for message in receipts if not steps.messages.applied[message]), None)

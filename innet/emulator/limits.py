@@ -30,6 +30,13 @@ def require_emulable(plan: Plan, target: str) -> None:
             f"only a star of one switch is emulated, not a tree of {len(aggregation.tree)}",
             key="topology.kind",
         )
+    out = plan.graph.links_out
+    links = [plan.graph.links[link] for host in plan.hosts for link in out[host.node]]
+    if len(links) != len(plan.hosts) or any(x.target != aggregation.switch for x in links):
+        raise ConfigurationError(
+            "only a star is emulated: one cable from every worker to the switch that sums",
+            key="topology.kind",
+        )
     if plan.workers > MAXIMUM_WORKERS:
         raise ConfigurationError(
             f"{plan.workers} workers, but the switch's 32-bit marks take up to {MAXIMUM_WORKERS}",

@@ -8,6 +8,7 @@ from typing import Any, Literal
 import numpy.typing as npt
 
 from innet.engine.compiled import conditions as compiled_conditions
+from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.network import Network
 from innet.engine.recurrence.network import RecurrenceNetwork
 from innet.engine.recurrence.run import run_recurrence
@@ -17,10 +18,12 @@ from innet.engine.refused import RefusedError
 from innet.engine.steps.driver import Limits, run_step
 from innet.engine.steps.lowering import PlannedLowering
 from innet.errors import MissingToolError
-from innet.plan.plan import Plan
+from innet.plan.operation import Operation, operation_of
+from innet.plan.plan import Fabric, Plan
 from innet.plan.step import StepPlan
 from innet.trace.records import Trace
 from innet.trace.steps import StepTrace
+from innet.wire.dtypes import ITEMSIZE
 
 Engine = Literal["auto", "reference", "compiled", "recurrence"]
 Report = Callable[[float], None]
@@ -48,7 +51,7 @@ def simulate(
     if engine == "recurrence":
         return run_recurrence(plan, progress)
     if engine == "compiled":
-        return _compiled(plan, progress, note)
+        return _compiled(plan, tensors, progress, note)
     if engine == "auto":
         return _fastest(plan, tensors, progress, note)
     return run_reference(plan, tensors, progress)
@@ -64,27 +67,55 @@ def _fastest(
         return run_recurrence(plan, progress)
     except RefusedError:
         pass
-    if _hops(plan) >= _HOPS_WORTH_COMPILING and compiled_conditions.refusal(plan) is None:
-        if find_spec("numba") is not None:
-            return _compiled(plan, progress, note)
-        if note is not None:
-            note("Numba is not installed, so the reference engine runs instead of the compiled one")
+    is_worth_it = _hops(plan) >= _HOPS_WORTH_COMPILING
+    if is_worth_it and compiled_conditions.refusal(plan) is None and _has_numba(note):
+        return _compiled(plan, tensors, progress, note)
     return run_reference(plan, tensors, progress)
 
 
+def _has_numba(note: Note | None) -> bool:
+    """Whether what is to be compiled can be; say so if not."""
+    found = find_spec("numba") is not None
+    if not found and note is not None:
+        note("Numba is not installed, so the reference engine runs instead of the compiled one")
+    return found
+
+
 def _hops(plan: Plan) -> int:
-    """The packets of a loss-free in-network run, counted on every link."""
+    """The packets of a loss-free run, counted on every link."""
     if plan.aggregation is None:
-        return 0
+        return _hops_of_messages(plan, operation_of(plan))
     return 2 * plan.workers * -(-plan.elements // plan.aggregation.elements_per_packet)
 
 
-def _compiled(plan: Plan, progress: Report | None, note: Note | None) -> Trace:
-    if find_spec("numba") is None:
-        raise MissingToolError("the compiled engine needs Numba: pip install numba")
+def _hops_of_messages(fabric: Fabric, operation: Operation) -> int:
+    """About the data packets of a schedule and their acknowledgements, counted on every link."""
+    schedule, stream, group = operation.schedule, operation.stream, operation.group
+    assert schedule is not None
+    assert stream is not None
+    if not schedule.messages:
+        return 0
+    block_bytes = operation.elements * ITEMSIZE[operation.dtype] // schedule.blocks
+    packets = sum(-(-m.count * block_bytes // stream.payload_bytes) for m in schedule.messages)
+    first = schedule.messages[0]
+    return 2 * packets * len(fabric.routes.path(group[first.source], group[first.target]))
+
+
+def _compiled(
+    plan: Plan,
+    tensors: Sequence[npt.NDArray[Any]] | None,
+    progress: Report | None,
+    note: Note | None,
+) -> Trace:
+    _require_numba()
     from innet.engine.compiled.run import run_compiled
 
-    return run_compiled(plan, progress, note)
+    return run_compiled(plan, progress, note, tensors)
+
+
+def _require_numba() -> None:
+    if find_spec("numba") is None:
+        raise MissingToolError("the compiled engine needs Numba: pip install numba")
 
 
 def simulate_step(
@@ -95,20 +126,53 @@ def simulate_step(
 ) -> tuple[str, StepTrace]:
     """Run a training step in simulated time; return the name of the engine too.
 
-    `progress` is called with the fraction done. `auto` takes the recurrence where no operation
-    disturbs another, else the reference engine. Raises UnfinishedError when the step cannot
-    finish, RefusedError when `engine` does not run it.
+    `progress` is called with the fraction done, `note` with what a user should know of the engine.
+    `auto` takes the recurrence where no operation disturbs another, else the compiled engine for
+    what is large and point to point, else the reference engine. Raises UnfinishedError when the
+    step cannot finish, RefusedError when `engine` does not run it, MissingToolError without Numba.
     """
-    if engine == "reference":
-        return engine, _run_step(plan, ReferenceNetwork(plan), progress)
+    if engine == "auto":
+        try:
+            return "recurrence", _run_step(plan, RecurrenceNetwork(plan), progress)
+        except RefusedError:
+            engine = _engine_of_step(plan, note)
     if engine == "recurrence":
         return engine, _run_step(plan, RecurrenceNetwork(plan), progress)
     if engine == "compiled":
-        raise RefusedError(engine, "it runs single collectives, and this is a training step")
-    try:
-        return "recurrence", _run_step(plan, RecurrenceNetwork(plan), progress)
-    except RefusedError:
-        return "reference", _run_step(plan, ReferenceNetwork(plan), progress)
+        return engine, _run_step(plan, _compiled_network(plan, note), progress)
+    return "reference", _run_step(plan, ReferenceNetwork(plan), progress)
+
+
+def _engine_of_step(plan: StepPlan, note: Note | None) -> Engine:
+    """Return the engine for a step that the recurrence does not run."""
+    if _refusal_of_step(plan) is not None or _hops_of_step(plan) < _HOPS_WORTH_COMPILING:
+        return "reference"
+    return "compiled" if _has_numba(note) else "reference"
+
+
+def _refusal_of_step(plan: StepPlan) -> str | None:
+    """Return why the compiled engine does not run a step, or None."""
+    operations = [lowered.operation for lowered in plan.operations.values()]
+    whys = (operation_refusal(plan, operation) for operation in operations)
+    return network_refusal(plan) or next((why for why in whys if why is not None), None)
+
+
+def _hops_of_step(plan: StepPlan) -> int:
+    """About the hops of all operations: of those that are different, a mean for every call."""
+    operations = [lowered.operation for lowered in plan.operations.values()]
+    hops = sum(_hops_of_messages(plan, operation) for operation in operations)
+    members = sum(len(operation.group) for operation in operations)
+    return hops * plan.calls // max(1, members)
+
+
+def _compiled_network(plan: StepPlan, note: Note | None) -> Network:
+    _require_numba()
+    from innet.engine.compiled.messages.network import CompiledNetwork
+
+    why = _refusal_of_step(plan)
+    if why is not None:
+        raise RefusedError("compiled", why)
+    return CompiledNetwork(plan, note)
 
 
 def _run_step(plan: StepPlan, network: Network, progress: Report | None) -> StepTrace:

@@ -12,23 +12,26 @@ _DECIMALS = 6
 class Gain:
     """Step time of `over`, the best point-to-point algorithm that ran, over in_network's.
 
-    `offloaded` says whether a switch took part in anything: where none did, a difference comes
-    from the choice of point-to-point algorithm alone.
+    `among` tells how many point-to-point algorithms ran; `offloaded`, whether a switch took part
+    in anything: where none did, a difference comes from the choice of algorithm alone.
     """
 
     over: str
     gain: float
     offloaded: bool
+    among: int
 
 
 def gain_of(runs: Iterable[StepSummary]) -> Gain | None:
     """Return the gain at one point; None without both kinds of runs, or when no time passed."""
-    compared = _compared(runs)
+    ran = list(runs)
+    compared = _compared(ran)
     if compared is None:
         return None
     ours, best = compared
+    gain = round(best.step_ps / ours.step_ps, _DECIMALS)
     offloaded = any(each.offloaded for each in ours.operations)
-    return Gain(best.algorithm, round(best.step_ps / ours.step_ps, _DECIMALS), offloaded)
+    return Gain(best.algorithm, gain, offloaded, len(ran) - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """Bytes, packets and busy time of a run, read from its trace."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from innet.plan.plan import Plan
 from innet.topology.graph import Graph
@@ -21,7 +21,8 @@ def wire_bytes_per_nic(plan: Plan, trace: Trace) -> int:
     All hosts count, a dedicated parameter server's too. Medium bytes are frame, FCS, preamble
     and gap of every packet that occupied the link, those that were lost on it included.
     """
-    return max((max(_nic_bytes(plan, trace, host.node)) for host in plan.hosts), default=0)
+    by_link = {record.link: record.bytes for record in trace.links}
+    return max((max(_nic_bytes(plan, by_link, host.node)) for host in plan.hosts), default=0)
 
 
 def class_bytes(plan: Plan, trace: Trace) -> dict[str, int]:
@@ -86,7 +87,6 @@ def rank_name(plan: Plan, rank: int) -> str:
     return f"worker {rank}" if rank < plan.workers else plan.graph.nodes[plan.hosts[rank].node].name
 
 
-def _nic_bytes(plan: Plan, trace: Trace, node: int) -> Iterator[int]:
-    by_link = {record.link: record.bytes for record in trace.links}
+def _nic_bytes(plan: Plan, by_link: Mapping[int, int], node: int) -> Iterator[int]:
     for links in (plan.graph.links_out[node], plan.graph.links_into[node]):
         yield sum(by_link.get(link, 0) for link in links)

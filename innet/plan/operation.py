@@ -24,7 +24,8 @@ class Operation:
 
     `group[place]` is a rank, an index into the hosts of the network; schedules, trees and `root`
     speak of places. `elements` is the length of the whole vector, whatever a member's share of
-    it. `root` has a meaning for broadcast and reduce alone.
+    it; that of an all_to_all is what all members send, see innet.collectives.operations. `root` has
+    a meaning for broadcast, reduce and gather alone.
 
     In the network, operations of one `job` share its slots and its sequence numbers, so they
     have the same group and aggregation, and each rank runs them one after another, in the order

@@ -23,12 +23,14 @@ from innet.protocol.transitions import (
     UNICAST,
     Ints,
     is_newer,
+    switch_calls,
     switch_receive,
 )
 
 ANSWERED = 1  # what a result adds to the count of a complete set
 
 # Besides the flags of switch_receive, of which COMPLETE here means: send the partial sum up.
+# With CALL_HELP it asks the parent for help.
 SEND_UP_AGAIN = 128  # send the partial sum up once more: what came of it is not known
 
 
@@ -36,6 +38,7 @@ def lower_receive(
     bitmap: Ints,
     count: Ints,
     numbers: Ints,
+    asked: Ints,
     children: int,
     words: int,
     here: int,
@@ -48,7 +51,8 @@ def lower_receive(
     """Take a contribution of `child`, as switch_receive does; return flags.
 
     Guarded, whoever contributes to a set that holds the result is answered with it, counted or
-    not, since a wiped switch may have got the result before all contributions.
+    not, since a wiped switch may have got the result before all contributions. Children that
+    wait for the parent ask it for help as they would call their own switch: once for every round.
     """
     if count[here] == children + ANSWERED:
         if guard:
@@ -64,6 +68,7 @@ def lower_receive(
         bitmap,
         count,
         numbers,
+        asked,
         children,
         words,
         here,
@@ -73,7 +78,11 @@ def lower_receive(
         guard,
         asks_help,
     )
-    return SEND_UP_AGAIN if flags == UNICAST else flags
+    if flags != UNICAST:
+        return flags
+    if guard and asks_help and switch_calls(asked, words, here, child):
+        return SEND_UP_AGAIN | CALL_HELP
+    return SEND_UP_AGAIN
 
 
 def lower_result(

@@ -21,6 +21,7 @@ from innet.protocol.level_transitions import (
     lower_result,
 )
 from innet.protocol.switch import AggregationSwitch
+from innet.protocol.transitions import CALL_HELP
 
 
 class LowerSwitch(AggregationSwitch):
@@ -68,7 +69,7 @@ class LowerSwitch(AggregationSwitch):
     def _repeated(self, packet: AggregationPacket, here: int, flags: int) -> None:
         if flags & SEND_UP_AGAIN:
             self.repeats_passed_up += 1
-            self._send_up(packet, here)
+            self._send_up(packet._replace(asks_help=flags & CALL_HELP != 0), here)
         else:
             super()._repeated(packet, here, flags)
 

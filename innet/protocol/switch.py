@@ -62,6 +62,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
         self._bitmap = [0] * (sets * self._words)
         self._count = [0] * sets
         self._numbers = [0] * sets
+        self._asked = [0] * (sets * self._words)
         self._values: list[Values | None] = [None] * sets
         self._exponents = [0] * sets
 
@@ -77,6 +78,7 @@ class AggregationSwitch(Machine[AggregationPacket, Event]):
             self._bitmap,
             self._count,
             self._numbers,
+            self._asked,
             self.workers,
             self._words,
             here,

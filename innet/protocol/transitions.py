@@ -27,7 +27,7 @@ ADD = 2  # add the packet's values to the set's
 COMPLETE = 4  # multicast the set's values
 UNICAST = 8  # send the set's values to this worker alone
 CALL_HELP = 16  # multicast a call for help with this number
-REPEAT = 32  # drop: already counted, and not complete
+REPEAT = 32  # drop: already counted, not complete, and no call for help
 STALE = 64  # drop: older than what the set holds
 
 
@@ -46,6 +46,7 @@ def switch_receive(
     bitmap: Ints,
     count: Ints,
     numbers: Ints,
+    asked: Ints,
     workers: int,
     words: int,
     here: int,
@@ -59,6 +60,7 @@ def switch_receive(
 
     `bitmap` holds `words` = words_per_set(workers) words a set, `count` the contributions
     counted (equal to `workers` while the sum is complete), `numbers` what each set holds.
+    `asked` is a bitmap like the first: who has asked for help with a set since the last call.
     Returns flags.
 
     Guarded, a set belongs to one number: a newer one starts it afresh, an older one is stale,
@@ -78,7 +80,9 @@ def switch_receive(
     if bitmap[word] & bit:
         if counted == workers:
             return UNICAST
-        return CALL_HELP if guard and asks_help else REPEAT
+        if guard and asks_help and switch_calls(asked, words, here, worker):
+            return CALL_HELP
+        return REPEAT
     bitmap[word] |= bit
     numbers[here] = number
     if not guard:
@@ -86,8 +90,36 @@ def switch_receive(
         if counted == workers:  # left over from an earlier use
             counted = 0
     count[here] = counted + 1
+    if counted == 0:
+        switch_forgets_asks(asked, words, here)
     flags = ADD if counted else STORE
     return flags | COMPLETE if counted + 1 == workers else flags
+
+
+def switch_calls(asked: Ints, words: int, here: int, worker: int) -> bool:
+    """Whether to call for help with set `here`, now that `worker` asks for it.
+
+    All that wait for a set ask at about the same time, and a call to n workers for each of n
+    is a flood. So the first to ask is heard, then the first that asks again: one call for every
+    round of asking, and one between any two times that a worker asks, whoever else is gone.
+    """
+    first, last = here * words, (here + 1) * words
+    word, bit = first + worker // BITS_PER_WORD, 1 << (worker % BITS_PER_WORD)
+    calls = asked[word] & bit != 0
+    if not calls:
+        calls = True
+        for index in range(first, last):
+            calls = calls and asked[index] == 0
+    if calls:
+        switch_forgets_asks(asked, words, here)
+    asked[word] |= bit
+    return calls
+
+
+def switch_forgets_asks(asked: Ints, words: int, here: int) -> None:
+    """Forget who has asked for help with set `here`."""
+    for index in range(here * words, (here + 1) * words):
+        asked[index] = 0
 
 
 # --- Retransmission timeout -------------------------------------------------------------
@@ -159,6 +191,24 @@ def rto_answered(timer: Ints, at: int, packet: int, now: int) -> bool:
         timer[at + SMOOTHED] = max(timer[at + SMOOTHED] + (error >> 3), 1)
     timer[at + BACKOFF] = 0
     return True
+
+
+def rto_first_sample(
+    tries: Sequence[int], deadlines: Ints, first: int, last: int, latest: int, none: int
+) -> int:
+    """Take the first sample: no packet that was sent before it waits beyond `latest`.
+
+    The initial interval is a guess, and a window was sent under it. TCP's one timer is set anew
+    with every answer (RFC 6298, 5.3); here every slot has its own, so the first measured
+    interval must reach those that run. `deadlines[first:last + 1]` are a shard's, `none` where
+    nothing is outstanding. Returns the first of them.
+    """
+    earliest = none
+    for slot in range(first, last + 1):
+        if tries[slot] == 0 and latest < deadlines[slot] < none:
+            deadlines[slot] = latest
+        earliest = min(earliest, deadlines[slot])
+    return earliest
 
 
 def rto_repeated(timer: Ints, at: int, packet: int) -> None:

@@ -33,6 +33,7 @@ from innet.protocol.transitions import (
     TIMED,
     rto_answered,
     rto_answered_again,
+    rto_first_sample,
     worker_helps,
     worker_result,
     worker_send,
@@ -252,8 +253,8 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
 
     def _take(self, packet: AggregationPacket, chunk: int, slot: int, now: int) -> None:
         """Keep a sum, and send what the slot carries next."""
-        if self._timer[TIMED] == slot and rto_answered(self._timer, 0, slot, now):
-            self._interval = self._timeout.interval(self._timer, 0, 0)
+        if self._timer[TIMED] == slot:
+            self._measure(slot, now)
         tensor = self._tensor
         self._kept_tensor[slot] = tensor
         if tensor.source is not None:
@@ -266,6 +267,20 @@ class AggregationWorker(Machine[AggregationPacket, Event]):
             self._deadlines[slot] = NEVER
             if tensor.left == 0:
                 self._events.append(CollectiveDone(self._elements))
+
+    def _measure(self, slot: int, now: int) -> None:
+        """Take the answer to the packet whose round trip is measured."""
+        timer = self._timer
+        first = timer[SMOOTHED] == 0
+        if not rto_answered(timer, 0, slot, now):
+            return
+        self._interval = self._timeout.interval(timer, 0, 0)
+        if first and self._timeout.adaptive:
+            self._deadlines[slot] = NEVER
+            latest = now + self._interval
+            self._earliest = rto_first_sample(
+                self._tries, self._deadlines, 0, self.slots - 1, latest, NEVER
+            )
 
     def _help(self, packet: AggregationPacket, slot: int) -> None:
         chunk = worker_helps(

@@ -56,6 +56,8 @@ def short_parameter(value: object) -> str:
         return "on" if value else "off"
     if isinstance(value, float):
         return f"{value:g}" if abs(value) >= _SMALL or value == 0 else _scientific(value)
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(short_parameter, value))}]"
     return str(value)
 
 

@@ -74,7 +74,11 @@ def gain_text(gain: Gain) -> str:
         told = f"gain: {IN_NETWORK} is {gain.gain:.4g} times as fast as {gain.over}"
     else:
         told = f"loss: {IN_NETWORK} takes {1 / gain.gain:.4g} times as long as {gain.over}"
-    told += ", the best point-to-point algorithm"
+    told += (
+        ", the only point-to-point algorithm here"
+        if gain.among == 1
+        else f", the best of {gain.among} point-to-point algorithms here"
+    )
     return told if gain.offloaded else f"{told} (no switch took part in any operation)"
 
 

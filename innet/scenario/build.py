@@ -2,12 +2,15 @@
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 from innet.collectives.algorithms import build_schedule
 from innet.collectives.schedule import Schedule
-from innet.plan.plan import Aggregation, Host, Plan, Stream, one_switch
+from innet.plan.offload import VALUE_BYTES
+from innet.plan.plan import Aggregation, Host, Plan, Stream
+from innet.plan.tree import aggregation_tree
 from innet.plan.ways import Pair, pair_of, tree_ways
-from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.network import Places, network_of
 from innet.scenario.plan_faults import (
     chances_of_loss,
     latest_fault_ps,
@@ -21,8 +24,6 @@ from innet.topology.routes import Routes, shortest_routes
 from innet.wire.dtypes import ITEMSIZE
 from innet.wire.headers import help_medium_bytes
 
-# A value of any type takes 4 bytes in an aggregation packet (block floating point).
-VALUE_BYTES = 4
 CHECKED_BYTES = 512 * 2**20
 # A run without news for so many of the longest timeouts is stuck, or luckier runs are so rare.
 _LEAST_PATIENCE = 4
@@ -59,7 +60,7 @@ def build_plan(scenario: Scenario, algorithm: str, carry_payload: bool, elements
     configured = None if scenario.host.rto == "adaptive" else scenario.host.rto
     aggregation = stream = None
     if schedule is None:
-        aggregation = _aggregation(scenario, graph)
+        aggregation = _aggregation(scenario, routes)
         rto = aggregation_timeout(configured, graph, routes, hosts, aggregation)
         ways = [way.up + way.down for way in tree_ways(graph, routes, aggregation.tree)]
     else:
@@ -115,19 +116,24 @@ def host_of(scenario: Scenario, rank: int, node: int) -> Host:
     return Host(node, worker.start, send, receive, common.cores)
 
 
-def _aggregation(scenario: Scenario, graph: Graph) -> Aggregation:
-    workers = scenario.topology.workers
-    switch = common_switch(graph, range(workers))
-    # Scenarios are refused where there is none.
-    assert switch is not None
+def _aggregation(scenario: Scenario, routes: Routes) -> Aggregation:
+    return replace(
+        format_of(scenario),
+        tree=aggregation_tree(routes, range(scenario.topology.workers)),
+        exponent_round=scenario.collective.dtype != "int32",
+    )
+
+
+def format_of(scenario: Scenario) -> Aggregation:
+    """Return what all in-network aggregations of a scenario have in common, without a tree."""
     return Aggregation(
-        tree=one_switch(switch, workers),
+        tree=(),
         slots=scenario.switch.slots,
         guard=scenario.switch.guard,
         elements_per_packet=scenario.packet.elements,
         packet_bytes=packet_bytes(scenario),
         help_bytes=help_medium_bytes(),
-        exponent_round=scenario.collective.dtype != "int32",
+        exponent_round=False,
     )
 
 

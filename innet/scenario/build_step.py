@@ -25,7 +25,7 @@ def build_step_plan(scenario: Scenario, algorithm: str, asked: StepRequests) -> 
     placement = placed(scenario.training.placement, scenario.topology)
     hosts = tuple(host_of(scenario, worker, nodes[worker]) for worker in placement)
     routes = shortest_routes(graph, [host.node for host in hosts], scenario.seed)
-    ways = ways_of(scenario, algorithm, graph, hosts, asked.requests)
+    ways = ways_of(scenario, algorithm, routes, asked.requests)
     stream = stream_of(scenario)
     load = _load(graph, routes, hosts, stream, ways)
     rto = load.timeout(None if scenario.host.rto == "adaptive" else scenario.host.rto)

@@ -4,12 +4,15 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, NamedTuple
 
 from innet.collectives.algorithms import ALGORITHMS
+from innet.plan.offload import DEFAULT_OPERATIONS, misfit, slot_bytes
+from innet.plan.tree import aggregation_tree
 from innet.scenario.faults import Crash, Fault, PacketVerb, Partition, Pause, Place, Restart
 from innet.scenario.located import Problem
-from innet.scenario.network import Places, common_switch, network_of
+from innet.scenario.network import Places, network_of
 from innet.scenario.quantities import shown
 from innet.scenario.topologies import GraphSection, StarSection, listed
 from innet.scenario.training import TrainingSection
+from innet.topology.routes import shortest_routes
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -28,6 +31,7 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
     if scenario.training is None:
         yield from _extent(scenario)
         yield from _files(scenario)
+        yield from _offload(scenario)
     else:
         yield from _step(scenario, scenario.training)
     workers = max(scenario.topology.workers, most_workers or 0)
@@ -41,16 +45,29 @@ def inconsistencies(scenario: "Scenario", most_workers: int | None = None) -> It
         yield from _on_the_network(scenario, workers, server)
 
 
+def _offload(scenario: "Scenario") -> Iterator[Problem]:
+    """An all-reduce of all workers runs in the network or not at all."""
+    if "in_network" not in scenario.algorithms:
+        return
+    resources, count = scenario.switch.resources, scenario.topology.workers
+    for name in DEFAULT_OPERATIONS:
+        if name not in resources.operations:
+            yield ("switch", "operations"), f"in_network needs {name} for its all-reduce"
+    graph, hosts = network_of(scenario, count)
+    tree = aggregation_tree(shortest_routes(graph, hosts, scenario.seed), range(count))
+    why = misfit(graph, tree, resources)
+    if not tree:
+        why = (
+            "in_network needs a switch that can sum and that every worker reaches, and here is "
+            "none; say in topology.aggregates which switches can sum"
+        )
+    if why:
+        yield ("algorithms", scenario.algorithms.index("in_network")), why
+
+
 def _on_the_network(scenario: "Scenario", workers: int, server: bool) -> Iterator[Problem]:
     count = scenario.topology.workers
     graph, hosts = network_of(scenario, count + server)
-    needed = "in_network" in scenario.algorithms and scenario.training is None
-    if needed and common_switch(graph, range(count)) is None:
-        yield (
-            ("algorithms", scenario.algorithms.index("in_network")),
-            "in_network runs where one switch that can sum has a cable to every worker, and here "
-            "there is none; kind star has it, and point-to-point algorithms run on every kind",
-        )
     network = _Network(Places(graph, hosts, count), workers, server, _switches(scenario))
     for index, fault in enumerate(scenario.faults):
         for key, problem in _fault(fault, network):
@@ -100,6 +117,13 @@ def _pool(scenario: "Scenario") -> Iterator[Problem]:
             ("switch", "slots"),
             f"{scenario.switch.slots} slots cannot be split over {scenario.host.cores} cores; "
             "write at least host.cores",
+        )
+    memory, each = scenario.switch.memory, slot_bytes(scenario.packet.elements)
+    if memory is not None and scenario.switch.slots * each > memory:
+        yield (
+            ("switch", "slots"),
+            f"{scenario.switch.slots} slots take {each} B each; switch.memory holds at most "
+            f"{memory // each}",
         )
 
 

@@ -5,8 +5,9 @@ from collections.abc import Iterator
 
 import yaml
 
+from innet.plan.offload import slot_bytes
 from innet.plan.ways import filling_window, slowest_packet_ps, tree_round_trip_ps, tree_ways
-from innet.scenario.build import VALUE_BYTES, build_plan, packet_bytes, should_check
+from innet.scenario.build import build_plan, packet_bytes, should_check
 from innet.scenario.describe_step import step_facts
 from innet.scenario.load import Point, expand
 from innet.scenario.network import network_of
@@ -136,7 +137,7 @@ def _pool(scenario: Scenario) -> str:
     round_trip = tree_round_trip_ps(ways, plan.hosts, size)
     slowest = slowest_packet_ps((way.up + way.down for way in ways), size)
     needed = filling_window(round_trip, slowest)
-    memory = 2 * slots * scenario.packet.elements * VALUE_BYTES
+    memory = slots * slot_bytes(scenario.packet.elements)
     parts = [f"packets of {size} B", f"{slots} slots ({needed} fill the link)"]
     if elements is not None:
         parts.insert(0, f"{-(-elements // scenario.packet.elements)} chunks a worker")

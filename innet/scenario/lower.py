@@ -3,23 +3,18 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from innet.collectives.exchange import exchanged_elements
 from innet.collectives.operations import build_operation_schedule
 from innet.collectives.schedule import Schedule
+from innet.plan.offload import Offer, at_switch, plan_offload
 from innet.plan.operation import Operation, OperationKind
-from innet.plan.plan import Aggregation, Host, Rto, Stream, one_switch
+from innet.plan.plan import Aggregation, Rto, Stream
 from innet.plan.step import Lowered, Request
-from innet.scenario.build import packet_bytes
-from innet.scenario.network import common_switch
+from innet.scenario.build import format_of
 from innet.scenario.schema import Scenario
-from innet.topology.graph import Graph
+from innet.topology.routes import Routes
 from innet.wire.dtypes import ITEMSIZE, DType
-from innet.wire.headers import help_medium_bytes
-from innet.workload.actions import Call
 from innet.workload.sparse import as_exchange
-
-_NOT_SUMMED = ("send", "all_to_all", "gather")
-# What a switch only copies: whatever their type, such vectors are words of 4 bytes to it.
-_COPIED = ("all_gather", "broadcast")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,11 +52,10 @@ class Way:
 def ways_of(
     scenario: Scenario,
     algorithm: str,
-    graph: Graph,
-    hosts: Sequence[Host],
+    routes: Routes,
     requests: Sequence[Request],
 ) -> dict[Request, Way]:
-    """Return how every request runs.
+    """Return how every request runs; `routes` are those between all ranks.
 
     With a point-to-point `algorithm` everything runs by it or its kin; with in_network, what no
     switch takes part in runs by the scenario's fallback.
@@ -72,29 +66,31 @@ def ways_of(
         messages = _PointToPoint(algorithm, dtype)
         return {each: messages.way(each, f"{algorithm} was asked for") for each in requests}
     messages = _PointToPoint(scenario.training.fallback, dtype)
-    offers = _offers(scenario, graph, hosts, requests)
+    resources, format_ = scenario.switch.resources, format_of(scenario)
+    offers = plan_offload(requests, dtype, routes, resources, format_, scenario.host.cores)
     return {
         request: messages.way(request, offer)
         if isinstance(offer, str)
-        else _in_network(request, offer, job, dtype)
-        for request, (offer, job) in zip(requests, offers, strict=True)
+        else _in_network(request, offer, dtype)
+        for request, offer in offers.items()
     }
 
 
-def _in_network(request: Request, aggregation: Aggregation, job: int, default: DType) -> Way:
-    call = request.call
-    assert call is not None
-    dtype = _switch_dtype(call, default)
-    elements = _elements(request.size, dtype)
-    kind, root = call.kind, call.root
+def _in_network(request: Request, offer: Offer, default: DType) -> Way:
+    assert request.call is not None
+    call = at_switch(request.call, default)
+    dtype = call.dtype or default
     return Way(
-        kind, call.group, root, elements, dtype, "in_network", "", aggregation=aggregation, job=job
+        call.kind,
+        call.group,
+        call.root,
+        _elements(call.size, dtype),
+        dtype,
+        "in_network",
+        "",
+        offer.aggregation,
+        offer.job,
     )
-
-
-def _switch_dtype(call: Call, default: DType) -> DType:
-    """Return the type of the elements that a switch sees."""
-    return "int32" if call.kind in _COPIED else call.dtype or default
 
 
 def _elements(size_bytes: int, dtype: DType) -> int:
@@ -120,7 +116,7 @@ class _PointToPoint:
         elements = _elements(call.size, dtype)
         if call.kind == "all_to_all":
             # The size is that of what one rank sends, an operation's that of what all send.
-            elements *= len(call.group)
+            elements = exchanged_elements(len(call.group), elements)
         return self._way(call.kind, call.group, call.root, elements, dtype, why)
 
     def _way(
@@ -142,44 +138,3 @@ class _PointToPoint:
         if key not in self._schedules:
             self._schedules[key] = build_operation_schedule(kind, self._algorithm, *terms)
         return self._schedules[key]
-
-
-def _offers(
-    scenario: Scenario, graph: Graph, hosts: Sequence[Host], requests: Sequence[Request]
-) -> list[tuple[Aggregation | str, int]]:
-    """Return, for every request, its aggregation and job, or why no switch takes part.
-
-    A job is what runs one after another and in one format: with a round of exponents, or not.
-    """
-    assert scenario.training is not None
-    default = scenario.training.dtype
-    jobs: dict[tuple[tuple[int, ...], str | None, bool], int] = {}
-    for request in requests:
-        if request.call is not None and request.kind not in _NOT_SUMMED:
-            floats = _switch_dtype(request.call, default) != "int32"
-            jobs.setdefault((request.group, request.lane, floats), len(jobs))
-    slots = scenario.switch.slots // max(1, len(jobs))
-    found: list[tuple[Aggregation | str, int]] = []
-    for request in requests:
-        group = [hosts[rank].node for rank in request.group]
-        switch = common_switch(graph, group)
-        call = request.call
-        if call is None or request.kind in _NOT_SUMMED:
-            found.append((f"{request.kind} has no sum", 0))
-        elif call.op != "sum" or call.density is not None or call.quorum is not None:
-            found.append((f"switches take no {call.op} of sparse values or of a quorum", 0))
-        elif switch is None or slots < scenario.host.cores:
-            found.append(("no switch has a cable to every rank", 0))
-        else:
-            floats = _switch_dtype(call, default) != "int32"
-            aggregation = Aggregation(
-                tree=one_switch(switch, len(group)),
-                slots=slots,
-                guard=scenario.switch.guard,
-                elements_per_packet=scenario.packet.elements,
-                packet_bytes=packet_bytes(scenario),
-                help_bytes=help_medium_bytes(),
-                exponent_round=floats,
-            )
-            found.append((aggregation, jobs[request.group, request.lane, floats]))
-    return found

@@ -1,6 +1,6 @@
 """From the topology of a scenario to its graph, and to the nodes and links that it names."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from innet.scenario.topologies import (
@@ -108,13 +108,6 @@ def _listed(topology: GraphSection, server: bool) -> Iterator[NamedCable]:
             for target in link.target:
                 if server or "server" not in (source, target):
                     yield NamedCable(source, target, cable, link.count)
-
-
-def common_switch(graph: Graph, hosts: Sequence[int]) -> int | None:
-    """Return the first switch that can sum and has a cable to every host, None without one."""
-    beside = [{graph.links[x].target for x in graph.links_out[host]} for host in hosts]
-    common = set.intersection(*beside)
-    return min((node for node in common if graph.nodes[node].aggregates), default=None)
 
 
 class Places:

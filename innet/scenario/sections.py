@@ -10,6 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 
 from innet.collectives.algorithms import ALGORITHMS as POINT_TO_POINT
+from innet.plan.offload import DEFAULT_OPERATIONS, OPERATIONS, SwitchResources
 from innet.plan.plan import DType, Recovery
 from innet.scenario.located import located_error
 from innet.scenario.quantities import (
@@ -36,6 +37,23 @@ PACKET_ELEMENTS = (32, 64, 128, 256)
 ALGORITHMS = ("in_network", *POINT_TO_POINT)
 
 
+def _parse_operations(value: object) -> tuple[str, ...]:
+    known = isinstance(value, list | tuple) and all(name in OPERATIONS for name in value)
+    if known and isinstance(value, list | tuple) and len(set(value)) == len(value):
+        return tuple(value)
+    raise ValueError(f"{shown(value)} is no list of some of {', '.join(OPERATIONS)}")
+
+
+Operations = Annotated[
+    tuple[str, ...],
+    Parsed(
+        _parse_operations,
+        {"type": "array", "items": {"enum": list(OPERATIONS)}, "uniqueItems": True},
+        list,
+    ),
+]
+
+
 class SwitchSection(Section):
     """The switch: its forwarding latency and, for in_network, its aggregation pool."""
 
@@ -45,9 +63,26 @@ class SwitchSection(Section):
     slots: Annotated[int, whole_number(1, MAXIMUM_SLOTS)] = Field(
         default=512, description="Slots of the pool, the window of in-network aggregation."
     )
+    memory: Size | None = Field(
+        default=None, description="Memory for the values in slots; without limit unless given."
+    )
+    operations: Operations | None = Field(
+        default=None,
+        description="What a switch can do: sum, min, max, and copy, which sends a packet to "
+        "several ports; sum and copy unless given.",
+    )
+    largest_group: Annotated[int, whole_number(2, 4096)] | None = Field(
+        default=None, description="Contributions that a switch can tell apart, such as 32."
+    )
     guard: Switchable = Field(
         default=True, description="off runs the published protocol, without guard and help."
     )
+
+    @property
+    def resources(self) -> SwitchResources:
+        """What every switch that aggregates has."""
+        operations = DEFAULT_OPERATIONS if self.operations is None else self.operations
+        return SwitchResources(self.slots, frozenset(operations), self.largest_group)
 
 
 class PacketSection(Section):

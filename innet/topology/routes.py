@@ -64,6 +64,13 @@ class Routes:
             return row[node].links if node in row else ()
         return self._nearest(node, row)
 
+    def distance(self, switch: int, target: int) -> int | None:
+        """Return the number of links from a switch to the node `target`, None without a path."""
+        if switch == target:
+            return 0
+        step = self._towards(self._ends(target)).get(switch)
+        return None if step is None else 1 + step.distance
+
     def link(self, node: int, source: int, destination: int, flow: int = 0) -> int:
         """Return the link on which `node` forwards a flow of rank `source` to `destination`.
 

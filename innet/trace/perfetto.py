@@ -57,15 +57,18 @@ def trace_events(spans: Sequence[StoredSpan], rank_names: Mapping[int, str]) -> 
 def _names(lanes: Iterable[Lane], first: int, rank_names: Mapping[int, str]) -> Iterator[Event]:
     seen: set[int] = set()
     for thread, lane in enumerate(lanes, first):
-        where = {"pid": _process(lane), "tid": thread}
         if lane.rank not in seen:
             seen.add(lane.rank)
             name = rank_names.get(lane.rank, f"rank {lane.rank}")
-            yield {"ph": "M", "name": "process_name", **where, "args": {"name": name}}
-            order = {"sort_index": lane.rank}
-            yield {"ph": "M", "name": "process_sort_index", **where, "args": order}
-        yield {"ph": "M", "name": "thread_name", **where, "args": {"name": lane.title}}
-        yield {"ph": "M", "name": "thread_sort_index", **where, "args": {"sort_index": thread}}
+            yield _metadata("process_name", lane, thread, {"name": name})
+            yield _metadata("process_sort_index", lane, thread, {"sort_index": lane.rank})
+        yield _metadata("thread_name", lane, thread, {"name": lane.title})
+        yield _metadata("thread_sort_index", lane, thread, {"sort_index": thread})
+
+
+def _metadata(name: str, lane: Lane, thread: int, args: Mapping[str, Any]) -> Event:
+    where = {"pid": _process(lane), "tid": thread}
+    return {"ph": "M", "name": name, "cat": "__metadata", **where, "ts": 0, "args": args}
 
 
 def _process(lane: Lane) -> int:

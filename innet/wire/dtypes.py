@@ -81,6 +81,14 @@ def narrow(array: npt.NDArray[np.float32], dtype: DType) -> npt.NDArray[Any]:
         return array.astype(_STORAGE[dtype], copy=False)
 
 
+def add(mine: npt.NDArray[Any], theirs: npt.NDArray[Any], dtype: DType) -> npt.NDArray[Any]:
+    """Return the sum of two arrays of `numpy_dtype(dtype)`: narrow floats are added as float32."""
+    if dtype in ("int32", "float32"):
+        total: npt.NDArray[Any] = mine + theirs
+        return total
+    return narrow(widen(mine, dtype) + widen(theirs, dtype), dtype)
+
+
 def _narrow_to_bfloat16(array: npt.NDArray[np.float32]) -> npt.NDArray[np.uint16]:
     bits = np.ascontiguousarray(array, dtype=np.float32).view(np.uint32)
     upper = bits >> np.uint32(16)

@@ -77,7 +77,8 @@ class Expression:
         """Return a plain number above 0 and at most 1."""
         value = self.evaluate(names)
         if value.dimension != "plain" or not 0 < value.number <= 1:
-            raise ExpressionError(f"{what} {self.text!r} is {told(value)}; it lies in (0, 1]")
+            found = f"{what} {self.text!r} is {told(value)}"
+            raise ExpressionError(f"{found}, not above 0 and at most 1")
         return value.number
 
     def _whole(self, value: Value, what: str) -> int:

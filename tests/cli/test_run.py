@@ -95,9 +95,9 @@ def test_a_sweep_is_run_in_order_and_drawn(innet, scenario, tmp_path):
 
 
 def test_an_engine_refuses_what_it_does_not_simulate(innet, scenario):
-    code, out, err = innet("run", scenario, "--engine", "compiled", "--no-plots")
+    code, out, err = innet("run", scenario, "--engine", "recurrence", "--no-plots")
     assert (code, out) == (2, "")
-    assert "the compiled engine does not simulate this run: values travel" in err
+    assert "the recurrence engine does not simulate this run: values travel" in err
 
 
 def test_the_engine_that_ran_is_told(innet, scenario):

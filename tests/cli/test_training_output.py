@@ -65,7 +65,7 @@ def test_files_table_and_json_agree_on_a_steps_figures(innet, run, tmp_path):
         assert max(ends) == found["step_ps"]
     (gain,) = (point["gain"] for point in document["points"])
     ours, ring = (each["step_ps"] for each in document["points"][0]["runs"])
-    assert gain == {"over": "ring", "gain": round(ring / ours, 6), "offloaded": True}
+    assert gain == {"over": "ring", "gain": round(ring / ours, 6), "offloaded": True, "among": 1}
     assert "send over pp not in the network" in run
 
 

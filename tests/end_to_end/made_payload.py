@@ -33,9 +33,10 @@ class PayloadLowering(PlainLowering):
     def _bytes(self, call):
         item = ITEMSIZE[call.dtype or self.dtype]
         summed = call.density is None and call.op == "sum" and call.quorum is None
-        if self.in_network and summed and call.kind not in ("all_to_all", "gather"):
-            copied = call.kind in ("all_gather", "broadcast")
-            return call.size if copied else call.size * 4 / item
+        if self.in_network and call.kind in ("all_gather", "broadcast"):
+            return as_exchange(call, item).size
+        if self.in_network and summed and call.kind in ("all_reduce", "reduce", "reduce_scatter"):
+            return call.size * 4 / item
         call = as_exchange(call, item)
         if call.kind in ("broadcast", "reduce"):
             return call.size

@@ -163,11 +163,10 @@ def test_every_key_of_a_steps_json_object_is_explained():
         summarise_step(step_of_nothing(), STAR, name, "made") for name in ("in_network", "ring")
     )
     first, _ = (asdict(run) for run in runs)
-    known = ["gain.over", "gain.gain", "gain.offloaded", *first]
+    known = [*(f"gain.{field.name}" for field in fields(Gain)), *first]
     for part in ("operations", "link_classes"):
         known += [f"{part}.{key}" for key in first[part][0]]
     assert sorted(names(section(RESULTS, "JSON of training steps"))) == sorted(known)
-    assert {field.name for field in fields(Gain)} == {"over", "gain", "offloaded"}
 
 
 def test_every_column_of_the_table_of_steps_is_explained():

@@ -34,6 +34,7 @@ SHORT = {
     "quickstart": ["collective.size=128 KiB"],
     "slow_worker": ["collective.size=64 KiB"],
     "straggler": ["collective.size=64 KiB"],
+    "two_racks": ["collective.size=32 KiB", "sweep.topology.oversubscription=[1, 16]"],
     "window_sweep": [
         "collective.size=64 KiB",
         "sweep.zip={switch.slots: [1, 4, 64], message.window: [1, 4, 64]}",

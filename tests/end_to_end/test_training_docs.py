@@ -25,6 +25,12 @@ def first_cells(text):
     return [line.split("|")[1] for line in text.splitlines() if line.startswith("| `")]
 
 
+def test_every_published_strategy_is_listed():
+    folder = Path(__file__).parents[2] / "scenarios" / "training"
+    told = [cell.strip(" `") for cell in first_cells(section("Published strategies"))]
+    assert sorted(told) == sorted(path.stem for path in folder.glob("*.yaml"))
+
+
 @pytest.fixture(scope="module")
 def summaries(tmp_path_factory):
     """The summary.json of every example."""

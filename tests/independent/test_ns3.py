@@ -5,35 +5,17 @@ At a resolution of a picosecond both must agree exactly. At its usual nanosecond
 for a packet of 819.2 ns; innet does the same at RATE_OF_819_NS.
 """
 
-from importlib.metadata import PackageNotFoundError, distribution
-from pathlib import Path
-
 import pytest
-from ns3_star import COMPILER, build_ns3_star, finish_times_ps, ns3_command
+from ns3_programs import build_ns3_program, finish_times_ps, needs_ns3, star_command
 from stars import finish_times, star_plan
 
 PACKET_BYTES = 1024
 RATE_OF_819_NS = f"{PACKET_BYTES * 8 * 10**12 / 819_000:.0f} bps"
 
 
-def ns3_package() -> Path | None:
-    try:
-        return Path(str(distribution("ns3").locate_file("ns3")))
-    except PackageNotFoundError:
-        return None
-
-
-needs_ns3 = pytest.mark.skipif(
-    COMPILER is None or ns3_package() is None,
-    reason="needs g++ and ns-3's libraries: pip install --no-deps ns3",
-)
-
-
 @pytest.fixture(scope="module")
 def ns3_star(tmp_path_factory):
-    program = tmp_path_factory.mktemp("ns3") / "ns3_star"
-    build_ns3_star(ns3_package(), program)
-    return program
+    return build_ns3_program("ns3_star", tmp_path_factory.mktemp("ns3"))
 
 
 def small_star(rate: str, slots: int, rates=None):
@@ -74,7 +56,7 @@ def test_one_slow_worker_ends_last_and_holds_up_the_others():
 @pytest.mark.parametrize("slots", WINDOWS)
 @pytest.mark.parametrize(("resolution", "rate"), [("ps", "10 Gbps"), ("ns", RATE_OF_819_NS)])
 def test_ns3_itself_ends_at_the_same_instants(ns3_star, resolution, rate, slots):
-    command = ns3_command(
+    command = star_command(
         ns3_star,
         rates=["10Gbps"] * 4,
         packet_bytes=PACKET_BYTES,
@@ -93,7 +75,7 @@ def test_ns3_itself_ends_at_the_same_instants(ns3_star, resolution, rate, slots)
 @pytest.mark.parametrize("slow", [{3: "1 Gbps"}, {0: "4 Gbps", 2: "25 Gbps", 4: "2 Gbps"}])
 def test_ns3_itself_agrees_on_unequal_links(ns3_star, slow, slots):
     rates = [slow.get(rank, "10 Gbps") for rank in range(5)]
-    command = ns3_command(
+    command = star_command(
         ns3_star,
         rates=[rate.replace(" ", "") for rate in rates],
         packet_bytes=PACKET_BYTES,

@@ -6,7 +6,7 @@ that SimGrid has no store and forward: a packet's medium time a step.
 """
 
 import pytest
-from stars import finish_times, star_plan
+from stars import finish_times, racks_plan, star_plan
 
 from innet.metrics.bounds import lower_bound_ps
 
@@ -62,3 +62,41 @@ def test_one_slow_host_takes_as_long_as_in_simgrid(algorithm):
     right_ps = SLOW_HOST_US[algorithm] * 1e6
     allowed_ps = right_ps / 1000 + steps_of(plan) * 10 * PACKET_PS
     assert abs(max(finish_times(plan)) - right_ps) <= allowed_ps
+
+
+# Racks below one switch, hosts at 10 Gbps, 1 us a link: (racks, hosts of each, rate of an uplink).
+RACKS_US = {
+    (2, 4, "10 Gbps"): {
+        "ring": 14740.3,
+        "recursive_doubling": 50343.8,
+        "halving_doubling": 20991.7,
+    },
+    (2, 4, "40 Gbps"): {
+        "ring": 14740.3,
+        "recursive_doubling": 25177.9,
+        "halving_doubling": 14700.2,
+    },
+    (4, 2, "5 Gbps"): {
+        "ring": 29420.7,
+        "recursive_doubling": 75511.8,
+        "halving_doubling": 33578.8,
+    },
+    (4, 4, "20 Gbps"): {
+        "ring": 15853.2,
+        "recursive_doubling": 50347.9,
+        "halving_doubling": 18902.7,
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("racks", "algorithm"), [(racks, name) for racks, us in RACKS_US.items() for name in us]
+)
+def test_two_tiers_take_as_long_as_in_simgrid_and_packets_a_step(racks, algorithm):
+    """A step may cross two uplinks more. SimGrid's steps begin one after another, while a ring's
+    blocks follow each other over four links, which makes up for 4 us a step at most."""
+    plan = racks_plan(algorithm, SIZE_BYTES, *racks, rate="10 Gbps", delay="1 us")
+    right_ps = RACKS_US[racks][algorithm] * 1e6
+    stored_ps = PACKET_PS + 2 * PACKET_PS * 10 / int(racks[2].split()[0])
+    steps, time_ps = steps_of(plan), max(finish_times(plan))
+    assert right_ps * 0.999 - steps * 4e6 <= time_ps <= right_ps * 1.001 + steps * stored_ps

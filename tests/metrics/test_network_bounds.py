@@ -5,6 +5,8 @@ from dataclasses import replace
 import pytest
 
 from innet.collectives.algorithms import build_schedule
+from innet.collectives.operations import FORMS, build_operation_schedule
+from innet.engine.simulate import simulate
 from innet.metrics.bounds import lower_bound_ps
 from innet.metrics.diagnosis import loss_free_estimate
 from innet.metrics.estimate import Burden, aggregation_ps
@@ -147,6 +149,23 @@ def test_a_ring_in_rack_order_crosses_the_spine_once_a_rack_and_step(racks, host
     steps_ps = 2 * 7 * (2**20 // 8 * 4) * 3200
     assert steps_ps < lower_bound_ps(plan) < 1.05 * steps_ps
     assert loss_free_estimate(plan)(None) == pytest.approx(lower_bound_ps(plan), rel=0.01)
+
+
+GROUP_FORMS = [(kind, name) for kind, names in FORMS.items() for name in names if kind != "send"]
+
+
+@pytest.mark.parametrize(("kind", "name"), GROUP_FORMS)
+@pytest.mark.parametrize(("racks", "hosts"), [(2, 3), (2, 4)])
+def test_no_form_of_any_kind_beats_its_bound_and_estimates_are_near(kind, name, racks, hosts):
+    """Estimates know nothing of targets that must be ready first: a tenth or so of these times."""
+    places, elements = racks * hosts, 30_011
+    root = places - 2 if kind in ("broadcast", "reduce", "gather") else 0
+    schedule = build_operation_schedule(kind, name, places, elements, 4, root)
+    plan = racks_plan(racks=racks, hosts=hosts, algorithm="ring", elements=elements)
+    plan = replace(plan, algorithm=name, schedule=schedule)
+    time_ps = max(rank.finish_ps for rank in simulate(plan).ranks)
+    assert lower_bound_ps(plan) <= time_ps
+    assert loss_free_estimate(plan)(None) == pytest.approx(time_ps, rel=0.15)
 
 
 def test_a_fast_network_within_racks_does_not_lift_the_limit_of_the_spine():

@@ -31,6 +31,7 @@ SWITCH = "protocol/test_switch_cases.py"
 JOB = "protocol/test_job_cases.py"
 WORKER = "protocol/test_worker.py"
 TREE = "protocol/test_tree_cases.py"
+FIGURES = "metrics/test_step_summary.py"
 
 PROGRAM = "workload/test_programs.py"
 STEP = "engine/steps/test_step_driver.py"
@@ -112,8 +113,8 @@ MUTANTS = [
     Mutant(
         "no call for help after a loss of switch state",
         "protocol/transitions.py",
-        "        return CALL_HELP if guard and asks_help else REPEAT\n",
-        "        return REPEAT\n",
+        "            return CALL_HELP\n",
+        "            return REPEAT\n",
         (f"{JOB}::test_case_26_the_guarded_job_goes_on_after_a_loss_of_state",),
     ),
     Mutant(
@@ -150,9 +151,30 @@ MUTANTS = [
     Mutant(
         "no repeats passed up",
         "protocol/level_transitions.py",
-        "    return SEND_UP_AGAIN if flags == UNICAST else flags\n",
+        "    if flags != UNICAST:\n        return flags\n",
         "    return flags\n",
         (f"{TREE}::test_a_repeat_before_the_result_sends_the_sum_up_again",),
+    ),
+    Mutant(
+        "a lower switch that asks for every child",
+        "protocol/level_transitions.py",
+        "guard and asks_help and switch_calls(asked, words, here, child)",
+        "guard and asks_help",
+        (f"{TREE}::test_children_that_ask_at_the_same_time_make_the_switch_ask_once",),
+    ),
+    Mutant(
+        "a call for help for everybody who asks",
+        "protocol/transitions.py",
+        "guard and asks_help and switch_calls(asked, words, here, worker)",
+        "guard and asks_help",
+        (f"{SWITCH}::test_one_call_is_enough_for_all_that_ask_at_the_same_time",),
+    ),
+    Mutant(
+        "a call for the first who asks alone",
+        "protocol/transitions.py",
+        "    calls = asked[word] & bit != 0\n",
+        "    calls = False\n",
+        (f"{SWITCH}::test_who_asks_twice_is_heard_whoever_asked_before",),
     ),
     Mutant(
         "a wrapping job id accepted by the switch",
@@ -202,6 +224,27 @@ MUTANTS = [
         "min(limit, FIRST_BUCKET_BYTES)",
         "limit",
         (f"{STEP}::test_gradients_go_in_pytorchs_buckets_while_backward_goes_on",),
+    ),
+    Mutant(
+        "operations that overlap are exposed twice",
+        "metrics/step_intervals.py",
+        "if found and start <= found[-1][1]:",
+        "if False:",
+        (f"{FIGURES}::test_overlapping_operations_are_exposed_once_in_all_and_each_by_itself",),
+    ),
+    Mutant(
+        "a sender waits for its receiver",
+        "metrics/step_waiting.py",
+        'not in (COMPUTE, "recv")',
+        "!= COMPUTE",
+        (f"{FIGURES}::test_a_receiver_waits_for_its_sender_but_no_sender_for_its_receiver",),
+    ),
+    Mutant(
+        "the gain is over the worst of the others",
+        "metrics/step_gain.py",
+        "return ours, min(",
+        "return ours, max(",
+        (f"{FIGURES}::test_the_gain_is_over_the_best_point_to_point_algorithm",),
     ),
 ]
 

@@ -285,6 +285,38 @@ def test_the_published_switch_knows_no_help():
     assert switch.repeats_dropped == 1
 
 
+@pytest.mark.parametrize("workers", [3, 33, 65])
+def test_one_call_is_enough_for_all_that_ask_at_the_same_time(workers):
+    switch = AggregationSwitch(workers, 1)
+    waiting = range(workers - 1)
+    for worker in waiting:
+        switch.receive(update(worker, 1), 0)
+    for order in (waiting, reversed(waiting), waiting):
+        calls = [answers(switch, update(worker, 1, asks_help=True)) for worker in order]
+        assert [len(call) for call in calls] == [1] + [0] * (workers - 2)
+    assert switch.helps_sent == 3
+    assert switch.repeats_dropped == 3 * (workers - 2)
+
+
+def test_who_asks_twice_is_heard_whoever_asked_before():
+    switch = AggregationSwitch(3, 1)
+    for worker in (0, 1):
+        switch.receive(update(worker, 1), 0)
+    assert answers(switch, update(0, 1, asks_help=True)) != []  # and is never heard of again
+    assert answers(switch, update(1, 1, asks_help=True)) == []
+    assert answers(switch, update(1, 1, asks_help=True)) != []
+    assert answers(switch, update(1, 1, asks_help=True)) != []
+
+
+def test_who_asked_for_an_earlier_chunk_is_forgotten():
+    switch = AggregationSwitch(2, 1)
+    answers(switch, update(0, 1))
+    assert answers(switch, update(0, 1, asks_help=True)) != []
+    answers(switch, update(1, 1))
+    answers(switch, update(1, 1, number=2))
+    assert answers(switch, update(1, 1, number=2, asks_help=True)) != []
+
+
 # --- More workers than a register has bits -------------------------------------------------
 
 

@@ -7,7 +7,7 @@ import random
 import pytest
 from aggregation_net import AggregationNet, integers, results, start
 
-from innet.protocol.endpoint import Retransmitted
+from innet.protocol.endpoint import RESULT, AggregationPacket, Retransmitted
 from innet.protocol.machine import Timeout
 from innet.protocol.transitions import (
     NEW_TIMER,
@@ -20,6 +20,7 @@ from innet.protocol.transitions import (
     rto_time,
     worker_timeout,
 )
+from innet.protocol.worker import AggregationWorker
 
 
 def interval(timer, tries=0, *, at=0, initial=1000, minimum=1, maximum=10**12, adaptive=True):
@@ -204,6 +205,41 @@ def test_losses_do_not_make_everybody_wait_ever_longer(seed):
     values = integers(*range(640))
     start(net, *[values] * 4)
     assert play(net, 1000, 0.1, seed) < (640 / 16) * 20 * 6000
+
+
+def answer(machine, slot, now):
+    number, in_set = next(
+        (number, in_set) for place, in_set, number, _ in machine.waiting() if place == slot
+    )
+    machine.receive(AggregationPacket(RESULT, 0, 0, slot, in_set, number), now)
+
+
+@pytest.mark.parametrize(("adaptive", "deadline"), [(True, 3200), (False, 10**6)])
+def test_the_first_round_trip_shortens_what_the_first_window_waits(adaptive, deadline):
+    """A round trip of 800 makes an interval of 2400, from the instant it was measured."""
+    machine = AggregationWorker(0, 3, Timeout(adaptive, 10**6, 1, 10**9))
+    machine.all_reduce(96, 3, 0)
+    answer(machine, 0, 800)
+    assert machine.next_deadline() == deadline
+    machine.packets_to_send()
+    machine.handle_timeout(deadline)
+    assert [packet.slot for _, packet in machine.packets_to_send()] == [1, 2]
+
+
+def test_the_first_round_trip_does_not_shorten_a_back_off():
+    machine = AggregationWorker(0, 3, Timeout(True, 1000, 1, 10**9))
+    machine.all_reduce(3 * 64, 6, 0)
+    machine.handle_timeout(1000)  # all three; slot 0's answer is to either of its packets
+    answer(machine, 0, 1100)  # its next packet is the first that is measured
+    answer(machine, 0, 1200)
+    machine.packets_to_send()
+    deadlines = [time for time in range(1200, 4000) if due(machine, time)]
+    assert deadlines == [3000]
+
+
+def due(machine, time):
+    machine.handle_timeout(time)
+    return machine.packets_to_send() != []
 
 
 def test_time_advances_with_every_repeat():

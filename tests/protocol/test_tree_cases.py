@@ -70,8 +70,17 @@ def test_a_repeat_before_the_result_sends_the_sum_up_again(guard):
     assert sent(switch, update(1, 2)) == [(TO_PARENT, UPDATE, 3)]
     switch.receive(update(0, 1, asks_help=True), 0)
     ((destination, up),) = switch.packets_to_send()
-    assert (destination, up.asks_help, up.values.tolist()) == (TO_PARENT, True, [3])
+    assert (destination, up.asks_help, up.values.tolist()) == (TO_PARENT, guard, [3])
     assert (switch.completed, switch.repeats_passed_up) == (1, 2)
+
+
+def test_children_that_ask_at_the_same_time_make_the_switch_ask_once():
+    switch = completed()
+    asks = []
+    for child in (0, 1, 1, 0, 0):
+        switch.receive(update(child, 1 + child, asks_help=True), 0)
+        asks += [up.asks_help for _, up in switch.packets_to_send()]
+    assert asks == [True, False, True, False, True]
 
 
 @BOTH_PROTOCOLS

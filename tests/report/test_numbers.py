@@ -63,6 +63,7 @@ def test_distance_to_the_bound(time, bound, text):
         (0.25, "0.25"),
         (16, "16"),
         ("25 MiB", "25 MiB"),
+        (["spine", "leaf0"], "[spine, leaf0]"),
     ],
 )
 def test_swept_values_are_written_as_in_a_scenario(value, text):

@@ -53,8 +53,8 @@ def test_bars_have_a_gain_a_point_of_every_run(tmp_path, single):
     alone = stored_steps(tmp_path / "a", step_results(step_summary()))
     bars = gain_chart([single, lost, stuck, alone]).bars
     assert [bar.gain for bar in bars] == [
-        Gain("ring", 1.25, True),
-        Gain("ring", 0.75, True),
+        Gain("ring", 1.25, True, 1),
+        Gain("ring", 0.75, True, 1),
         None,
         None,
     ]

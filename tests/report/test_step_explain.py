@@ -44,7 +44,7 @@ def test_every_step_is_explained():
         "    helps: A faster device.",
         "  double_tree did not finish",
         "    deadlock",
-        "  gain: in_network is 1.25 times as fast as ring, the best point-to-point algorithm",
+        "  gain: in_network is 1.25 times as fast as ring, the only point-to-point algorithm here",
         "  a network that took no time would be 1.2 times as fast as in_network, at the most: a "
         "rank computes 100.0 ms",
     ]

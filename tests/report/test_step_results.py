@@ -28,7 +28,7 @@ def test_the_object_says_what_is_gained_at_each_point():
     found = step_results(step_summary(), step_summary("ring", 150)).as_json()
     assert (found["version"], found["kind"], found["name"]) == (1, "training", "made")
     (point,) = found["points"]
-    assert point["gain"] == {"over": "ring", "gain": 1.25, "offloaded": True}
+    assert point["gain"] == {"over": "ring", "gain": 1.25, "offloaded": True, "among": 1}
     assert [run["algorithm"] for run in point["runs"]] == ["in_network", "ring"]
     assert step_results(step_summary()).as_json()["points"][0]["gain"] is None
     (run, _) = json.loads(json_text(found))["points"][0]["runs"]

@@ -98,15 +98,17 @@ def test_a_step_of_one_rank_that_sends_nothing():
 @pytest.mark.parametrize(
     ("gain", "offloaded", "told"),
     [
-        (1.5, True, "gain: in_network is 1.5 times as fast as ring, the best point-to-point"),
-        (0.8, True, "loss: in_network takes 1.25 times as long as ring, the best point-to-point"),
-        (1.000001, True, "no gain: in_network takes as long as ring, the best point-to-point"),
-        (1.0, False, "no gain: in_network takes as long as ring, the best point-to-point"),
+        (1.5, True, "gain: in_network is 1.5 times as fast as ring, the only point-to-point"),
+        (0.8, True, "loss: in_network takes 1.25 times as long as ring, the only point-to-point"),
+        (1.000001, True, "no gain: in_network takes as long as ring, the only point-to-point"),
+        (1.0, False, "no gain: in_network takes as long as ring, the only point-to-point"),
     ],
 )
 def test_a_loss_is_told_as_a_loss(gain, offloaded, told):
-    found = gain_text(Gain("ring", gain, offloaded))
+    found = gain_text(Gain("ring", gain, offloaded, 1))
     assert found.startswith(told)
+    several = gain_text(Gain("ring", gain, offloaded, 3))
+    assert "ring, the best of 3 point-to-point algorithms here" in several
     assert found.endswith("(no switch took part in any operation)") != offloaded
 
 

@@ -159,7 +159,7 @@ BAD_VALUES = [
     ("switch:\n  slots: [8]", "s.yaml:7: switch.slots: a list is not a whole number"),
     ("switch: {guard: yes}", "s.yaml:6: switch.guard: 'yes' is neither on nor off"),
     ("switch: {guard: 1}", "s.yaml:6: switch.guard: 1 is neither on nor off"),
-    ("switch: 5", "s.yaml:6: switch: must be a mapping of keys: latency, slots, guard"),
+    ("switch: 5", "s.yaml:6: switch: must be a mapping of keys: latency, slots, memory"),
     ("switch: {slot: 5}", "s.yaml:6: switch.slot: unknown key 'slot'; did you mean 'slots'?"),
     ("host: {cores: 17}", "s.yaml:6: host.cores: 17 is not a whole number from 1 to 16"),
     ("host: {rto: 5}", "s.yaml:6: host.rto: 5 has no unit"),

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from innet.errors import ConfigurationError
-from innet.plan.plan import NodeFault
+from innet.plan.plan import NodeFault, TreeSwitch, one_switch
 from innet.scenario.build import build_plan
 from innet.scenario.load import expand, parse_scenario
 
@@ -209,7 +209,17 @@ def test_in_network_runs_where_one_switch_sums_for_all():
     one = LEAF_SPINE.replace("racks: 2", "racks: 1")
     built = plan(one, algorithm="in_network")
     assert built.graph.nodes[built.aggregation.switch].name == "leaf0"
-    assert built.aggregation.tree[0].workers == (0, 1, 2, 3)
+    assert built.aggregation.tree == one_switch(4, 4)
+
+
+def test_in_network_sums_in_the_racks_and_then_above_them():
+    tree = plan(LEAF_SPINE, algorithm="in_network").aggregation.tree
+    # Nodes 8 and 9 are the leaves, 10 the first spine.
+    assert tree == (
+        TreeSwitch(10, switches=(1, 2)),
+        TreeSwitch(8, 0, 0, (0, 1, 2, 3)),
+        TreeSwitch(9, 0, 1, (4, 5, 6, 7)),
+    )
 
 
 def test_the_seed_decides_equal_routes():
@@ -306,10 +316,11 @@ def test_a_bad_network_is_refused_with_line_key_and_what_is_allowed(topology, be
     assert caught.value.exit_code == 2
 
 
-def test_in_network_over_several_switches_is_refused_by_name():
+def test_in_network_without_a_switch_that_sums_is_refused():
+    mute = with_keys(LEAF_SPINE, "aggregates: []")
     with pytest.raises(ConfigurationError) as caught:
-        parse_scenario(text(LEAF_SPINE, algorithms="algorithms: [ring, in_network]\n"), "s.yaml")
-    assert str(caught.value).startswith("s.yaml:4: algorithms.1: in_network runs where one switch")
+        parse_scenario(text(mute, algorithms="algorithms: [ring, in_network]\n"), "s.yaml")
+    assert str(caught.value).startswith("s.yaml:4: algorithms.1: in_network needs a switch that")
 
 
 def test_a_parameter_server_needs_a_cable_in_a_graph():

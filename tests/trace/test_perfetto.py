@@ -39,7 +39,7 @@ def viewer_ns(microseconds):
 def require_valid(events):
     """Check what the format requires of each kind of event."""
     required = {
-        "M": {"name", "pid", "tid", "args"},
+        "M": {"name", "cat", "pid", "tid", "ts", "args"},
         "X": {"name", "cat", "pid", "tid", "ts", "dur", "args"},
         "s": {"name", "cat", "id", "pid", "tid", "ts"},
         "f": {"name", "cat", "id", "pid", "tid", "ts", "bp"},

@@ -234,7 +234,7 @@ def test_a_wrong_statement_names_its_line_its_key_and_what_would_be_right(step, 
         ),
         (
             {"all_gather": {"size": 8, "over": "dp", "density": "0"}},
-            "rank 5: all_gather: density '0' is 0; it lies in (0, 1]",
+            "rank 5: all_gather: density '0' is 0, not above 0 and at most 1",
         ),
         ({"each": "layer", "do": []}, "there are no layers; give a model or layers"),
     ],

@@ -103,7 +103,7 @@ def test_a_share_lies_between_none_and_all():
     assert parse_expression("b/64").share(NAMES, "density") == Fraction(1, 2)
     assert parse_expression(1).share(NAMES, "density") == 1
     for text in ("0", "1.01", "0 - 0.5", "1 B"):
-        with pytest.raises(ExpressionError, match=r"density '.*' is .*; it lies in \(0, 1\]"):
+        with pytest.raises(ExpressionError, match=r"density '.*' is .*, not above 0 and at most 1"):
             parse_expression(text).share(NAMES, "density")
 
 

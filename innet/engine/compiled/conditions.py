@@ -1,7 +1,9 @@
 """Which plans the compiled engine simulates, as a plan alone can say."""
 
+from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
-from innet.engine.conditions import of_network, of_slots, of_values, point_to_point
+from innet.engine.conditions import of_network, of_slots
+from innet.plan.operation import operation_of
 from innet.plan.plan import Aggregation, Plan
 
 ENGINE = "compiled"
@@ -11,14 +13,20 @@ _MOST_PS = 1 << 60  # times, and their sums, stay within 64 bits
 def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
-        return point_to_point(plan)
+        return network_refusal(plan) or operation_refusal(plan, operation_of(plan))
     return (
-        of_values(plan)
+        _of_values(plan, plan.aggregation)
         or _of_faults(plan)
         or of_network(plan, plan.aggregation)
         or _of_hosts(plan, plan.aggregation)
         or _of_sizes(plan, plan.aggregation)
     )
+
+
+def _of_values(plan: Plan, format_: Aggregation) -> str | None:
+    if plan.carry_payload and not format_.guard:
+        return "values travel without the guard, and may be summed wrongly (check: never)"
+    return None
 
 
 def _of_faults(plan: Plan) -> str | None:

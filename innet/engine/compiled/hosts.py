@@ -16,12 +16,13 @@ from innet.engine.compiled.state import (
 )
 from innet.protocol import transitions
 from innet.protocol.machine import NEVER
-from innet.protocol.transitions import IDLE, NUMBER_MASK, TIMED, TIMER_STATE
+from innet.protocol.transitions import IDLE, NUMBER_MASK, SMOOTHED, TIMED, TIMER_STATE
 from innet.protocol.worker import TRIES_BEFORE_HELP
 
 as_it_is(transitions.rto_time)  # called by worker_send
 _rto_interval = as_it_is(transitions.rto_interval)
 _rto_answered = as_it_is(transitions.rto_answered)
+_rto_first_sample = as_it_is(transitions.rto_first_sample)
 _rto_answered_again = as_it_is(transitions.rto_answered_again)
 _worker_send = as_it_is(transitions.worker_send)
 _worker_result = as_it_is(transitions.worker_result)
@@ -161,9 +162,8 @@ def take_result(
             _rto_answered_again(pool.timers, timer, place)
             machine.interval = interval_of(settings, hosts, shard, 0)
         return
-    timed = pool.timers[timer + TIMED] == place
-    if timed and _rto_answered(pool.timers, timer, place, now):
-        machine.interval = interval_of(settings, hosts, shard, 0)
+    if pool.timers[timer + TIMED] == place:
+        measure(settings, hosts, worker, shard, place, now)
     machine.left -= 1
     machine.completed += 1
     following = chunk + machine.window
@@ -173,6 +173,29 @@ def take_result(
         pool.deadlines[place] = NEVER
         if machine.left == 0:
             shard_done(hosts, worker, now)
+
+
+@inlined
+def measure(
+    settings: Settings, hosts: Hosts, worker: int, shard: int, place: int, now: int
+) -> None:
+    """Take the answer to the packet whose round trip is measured."""
+    pool, machine, timer = hosts.pool, hosts.shards[shard], shard * TIMER_STATE
+    first = pool.timers[timer + SMOOTHED] == 0
+    if not _rto_answered(pool.timers, timer, place, now):
+        return
+    machine.interval = interval_of(settings, hosts, shard, 0)
+    if first and settings.adaptive:
+        pool.deadlines[place] = NEVER
+        base = worker * settings.pool_stride
+        machine.earliest = _rto_first_sample(
+            pool.tries,
+            pool.deadlines,
+            base + machine.first_slot,
+            base + machine.last_slot,
+            now + machine.interval,
+            NEVER,
+        )
 
 
 @inlined

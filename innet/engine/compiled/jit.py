@@ -2,18 +2,31 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 from numba import njit
 from numba.core import event
 from numba.extending import register_jitable
 
 _PLAIN: dict[str, Any] = {"_nrt": False, "error_model": "numpy"}
-
+# What is compiled into a kernel is never called from Python, so nothing is compiled for that.
 _INNER: dict[str, Any] = {**_PLAIN, "no_cpython_wrapper": True, "no_cfunc_wrapper": True}
-inlined: Callable[..., Any] = njit(**_INNER, forceinline=True)
-called: Callable[..., Any] = njit(**_INNER)  # for what is long and seldom done
+
+_Function = TypeVar("_Function", bound=Callable[..., Any])
+
 kernel: Callable[..., Any] = njit(**_PLAIN, cache=True)
+
+
+def inlined(function: _Function) -> _Function:
+    """Let compiled code call a function that nothing else calls."""
+    compiled: _Function = njit(**_INNER, forceinline=True)(function)
+    return compiled
+
+
+def called(function: _Function) -> _Function:
+    """Let compiled code call a function that is long and seldom called."""
+    compiled: _Function = njit(**_INNER)(function)
+    return compiled
 
 
 def as_it_is(function: Callable[..., Any]) -> Callable[..., Any]:

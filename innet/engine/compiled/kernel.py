@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from innet import draws
-from innet.engine.compiled import cores, faults, hosts, jit, lines, state, switches
+from innet.engine.compiled import account, cores, faults, hosts, jit, lines, state, switches
 from innet.engine.compiled.jit import inlined, kernel
 from innet.engine.compiled.state import State
 from innet.plan import link_faults
@@ -22,6 +22,7 @@ from innet.protocol.machine import NEVER
 MORE, REACHED, QUIET, FULL = range(4)
 
 _SOURCES = (
+    account,
     cores,
     draws,
     faults,

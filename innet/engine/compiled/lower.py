@@ -22,6 +22,7 @@ from innet.engine.compiled.state import (
     SHARD,
     SWITCH,
     WORKER,
+    Account,
     Hosts,
     Ints,
     Net,
@@ -41,10 +42,11 @@ _LEAST_CAPACITY, _MOST_AT_FIRST = 64, 1024
 # Between rings and between workers' slots, so that equal places of all of them, which are used
 # together, are not at distances of powers of two, which compete for the same lines of a cache.
 _PADDING = 8
+NO_ACCOUNT = Account(np.zeros(0, np.uint64), np.zeros(0, np.uint64), np.zeros(0, np.int64))
 
 
-def lower(plan: Plan) -> State:
-    """Return the state at the start of an in-network plan."""
+def lower(plan: Plan, values: bool = False) -> State:
+    """Return the state at the start of an in-network plan, with an account if `values` travel."""
     plan = with_certain_losses(plan)
     format_ = plan.aggregation
     assert format_ is not None
@@ -59,7 +61,8 @@ def lower(plan: Plan) -> State:
     shards = _shards(plan, format_)
     connect(plan, workers, shards, cores)
     hosts = Hosts(workers, shards, _pool(plan, format_, len(shards)))
-    switch = _switch(plan, format_, worker_of, entries, len(net.rings))
+    account = _account(format_, shards[: workers["end_shard"][0]]) if values else NO_ACCOUNT
+    switch = _switch(plan, format_, worker_of, entries, len(net.rings), account)
     return State(_settings(plan, format_), worker_of, net, hosts, switch, faults, cores)
 
 
@@ -177,7 +180,17 @@ def _pool(plan: Plan, format_: Aggregation, shards: int) -> Pool:
     )
 
 
-def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, room: int) -> Switch:
+def _account(format_: Aggregation, shards: Records) -> Account:
+    """An empty account; `shards` are those of one worker, and every worker has the like."""
+    chunks = shards["chunks"]
+    first = np.repeat(np.cumsum(chunks) - chunks, shards["last_slot"] - shards["first_slot"] + 1)
+    held, given = np.zeros(2 * format_.slots, np.uint64), np.zeros(chunks.sum(), np.uint64)
+    return Account(held, given, first)
+
+
+def _switch(
+    plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, room: int, account: Account
+) -> Switch:
     graph, node = plan.graph, format_.switch
     ports = np.zeros(len(graph.links_into[node]), PORT)
     ports["link"] = graph.links_into[node]
@@ -191,10 +204,12 @@ def _switch(plan: Plan, format_: Aggregation, worker_of: Ints, entries: Ints, ro
         _zeros(sets * words_per_set(plan.workers)),
         _zeros(sets),
         _zeros(sets),
+        _zeros(sets * words_per_set(plan.workers)),
         np.zeros(1, SWITCH),
         _zeros(room),
         _zeros(room),
         _zeros(DIGITS),
+        account,
     )
 
 

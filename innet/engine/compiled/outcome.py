@@ -4,13 +4,14 @@ import numpy as np
 
 from innet.engine.compiled.conditions import ENGINE
 from innet.engine.compiled.state import State
+from innet.engine.compiled.sums import Vector
 from innet.plan.plan import Plan
 from innet.protocol.transitions import BITS_PER_WORD, IDLE
 from innet.trace.records import LinkRecord, RankRecord, SwitchRecord, Trace
 
 
-def trace_of(plan: Plan, state: State) -> Trace:
-    """Return the trace of a finished run."""
+def trace_of(plan: Plan, state: State, results: tuple[Vector, ...] | None) -> Trace:
+    """Return the trace of a finished run, with every worker's vector if values travel."""
     links = _link_records(plan, state)
     return Trace(
         ENGINE,
@@ -18,7 +19,7 @@ def trace_of(plan: Plan, state: State) -> Trace:
         links,
         (_switch_record(state),),
         sum(link.packets for link in links),
-        None,
+        results,
     )
 
 

@@ -1,18 +1,20 @@
 """A run of the compiled engine, from the plan to the trace."""
 
-from collections.abc import Callable
-from typing import NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy.typing as npt
 
 from innet.engine.compiled.conditions import ENGINE, refusal
 from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
+from innet.engine.compiled.sums import results_of
+from innet.engine.compiled.watch import QuietError, Watch
 from innet.engine.refused import RefusedError
-from innet.errors import UnfinishedError
 from innet.plan.plan import Plan
 from innet.trace.records import Trace
-from innet.units import format_duration
 
 # Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event of the switch may send
 # to all workers.
@@ -24,48 +26,46 @@ def run_compiled(
     plan: Plan,
     progress: Callable[[float], None] | None = None,
     note: Callable[[str], None] | None = None,
+    tensors: Sequence[npt.NDArray[Any]] | None = None,
 ) -> Trace:
-    """Run a plan without values; RefusedError where this would not be exact.
+    """Run a plan; RefusedError where this would not be exact.
 
-    `note` is told when the engine must be compiled first.
+    `note` is told when the engine must be compiled first. `tensors` holds a vector of
+    `plan.elements` a worker, or is None for timing only.
     """
     why = refusal(plan)
     if why is not None:
         raise RefusedError(ENGINE, why)
     with announced(note):
-        return CompiledRun(plan).run(progress)
+        if plan.aggregation is not None:
+            return CompiledRun(plan, tensors).run(progress)
+        # Compiled, or loaded, only when it is needed.
+        from innet.engine.compiled.messages.run import run_messages
+
+        return run_messages(plan, tensors, progress)
 
 
 class CompiledRun:
-    """A plan on its way."""
+    """An in-network plan on its way."""
 
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self.state = lower(plan)
+    def __init__(self, plan: Plan, tensors: Sequence[npt.NDArray[Any]] | None = None) -> None:
+        self._plan, self._tensors = plan, tensors
+        self.state = lower(plan, tensors is not None)
         self._total = max(1, int(self.state.hosts.shards["blocks"].sum()))
 
     def run(self, progress: Callable[[float], None] | None) -> Trace:
-        """Run until the network is quiet; raise UnfinishedError when nobody can go on.
-
-        The run is looked at as `reference/run.py` does: after the plan's patience, again and
-        again, it must have moved, and not for longer than the plan's limit.
-        """
-        plan = self._plan
-        before, now = -1, 0
-        while True:
-            now += min(plan.patience_ps, max(1, plan.maximum_time_ps - now))
-            quiet = self._run_to(now, progress)
-            done = bool((self.state.hosts.workers["finish"] >= 0).all())
-            if done and quiet:
-                break
-            too_long = now >= plan.maximum_time_ps
-            moved = self._completed()
-            if too_long or (moved == before and now >= plan.patience_ps):
-                if done:
-                    break
-                self._give_up(too_long, now)
-            before = moved
-        return trace_of(plan, self.state)
+        """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
+        watch = Watch(self._plan, self)
+        watch.arm(0)
+        try:
+            while watch.armed:
+                watch.look(self._run_to(watch.at_ps, progress))
+        except QuietError:
+            pass
+        results = None
+        if self._tensors is not None:
+            results = results_of(self._plan, self.state, self._tensors)
+        return trace_of(self._plan, self.state, results)
 
     def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
@@ -76,18 +76,22 @@ class CompiledRun:
                 self.state = grown(self.state)
             elif status == MORE:
                 if progress is not None:
-                    progress(min(1.0, self._completed() / self._total))
+                    progress(min(1.0, self.progress_made() / self._total))
             else:
                 return bool(status == QUIET)
 
-    def _completed(self) -> int:
+    def all_done(self) -> bool:
+        """Whether every worker has its result."""
+        return bool((self.state.hosts.workers["finish"] >= 0).all())
+
+    def hopeless(self) -> bool:
+        """Nobody begins later."""
+        return True
+
+    def progress_made(self) -> int:
+        """The chunks of which workers have the sum."""
         return int(self.state.hosts.shards["completed"].sum())
 
-    def _give_up(self, too_long: bool, now: int) -> NoReturn:
-        why = "reached the simulated time limit"
-        if not too_long:
-            why = f"nothing has moved for {format_duration(self._plan.patience_ps)}"
-        lines = waiting(self._plan, self.state)[:10]
-        raise UnfinishedError(
-            f"{why} (at {format_duration(now)})" + "".join("\n  " + line for line in lines)
-        )
+    def waiting(self) -> list[str]:
+        """Who waits for what."""
+        return waiting(self._plan, self.state)

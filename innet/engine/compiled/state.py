@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 Ints = npt.NDArray[np.int64]
+Draws = npt.NDArray[np.uint64]
 
 # A packet's word, from the lowest bit: its number (32), slot (20), set, whether it asks for
 # help, kind (2).
@@ -28,7 +29,7 @@ DIGITS = 1 << DIGIT_BITS
 Records = npt.NDArray[np.void]
 
 
-def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
+def record(fields: str, draws: str = "") -> np.dtype[np.void]:
     """A record of int64 fields, but for `draws`, which are uint64."""
     random = draws.split()
     return np.dtype([(name, np.uint64 if name in random else np.int64) for name in fields.split()])
@@ -38,7 +39,7 @@ def _record(fields: str, draws: str = "") -> np.dtype[np.void]:
 # and `help_packets` counts these. A `limit` of -1 is none. Its ring is filled from `head` to
 # `tail`, which count on for ever; so is the ring of packets that wait for it, if it is limited.
 # What every packet needs comes first, in one or two lines of a cache.
-LINK = _record(
+LINK = record(
     "target time_ps delay_ps free_at first_sent packets head tail "
     "loss limit queued_ps key lost help_ps help_packets queue_dropped "
     "packet_bytes help_bytes wait_head wait_tail wait_bytes",
@@ -47,25 +48,27 @@ LINK = _record(
 # A link with packet faults: the rules from `first_rule` to before `end_rule`, of which `copies` do
 # make copies. No packet arrives before `held_until`. Its senders send to its `entry`, a row of LINK
 # behind those of links, whose ring has the packets at the times at which they were sent.
-FAULTY = _record("link entry first_rule end_rule copies held_until corrupted duplicated")
+FAULTY = record("link entry first_rule end_rule copies held_until corrupted duplicated")
 # A packet on its way.
-PACKET = _record("arrival word")
+PACKET = record("arrival word")
 # A worker's host: its links, and its shards from first_shard to before end_shard, of which `left`
 # are not done. It `is_busy` if packets cost time on its cores.
-WORKER = _record("node uplink downlink start_ps started finish left first_shard end_shard is_busy")
+WORKER = record("node uplink downlink start_ps started finish left first_shard end_shard is_busy")
 # One core's machine: its slots, its tensor, its counters, and the row of LINK to which it sends.
-SHARD = _record(
+SHARD = record(
     "first_slot last_slot blocks window chunks left interval earliest completed retransmissions "
     "timeouts stale helps_answered sent received outlet"
 )
 # A busy host's core: rows of LINK for its work and its inbox; what receiving costs, how often it
 # has begun to, and when it has received the first packet of the inbox, NEVER if there is none.
-CORE = _record("work inbox receive_ps receptions received_at")
+CORE = record("work inbox receive_ps receptions received_at")
 # What the switch counted, the room that is left in the rings of its links out, and how many packets
-# it may send before the kernel is left.
-SWITCH = _record("completed unicasts repeats_dropped stale_dropped helps_sent room sends_left")
+# it may send before the kernel is left. `contradictions`: results of one number that were unlike.
+SWITCH = record(
+    "completed unicasts repeats_dropped stale_dropped helps_sent room sends_left contradictions"
+)
 # A link into the switch: who sends on it, and when its next packet arrives (scratch).
-PORT = _record("link worker next")
+PORT = record("link worker next")
 
 
 class Net(NamedTuple):
@@ -105,19 +108,32 @@ class Hosts(NamedTuple):
     pool: Pool
 
 
+class Account(NamedTuple):
+    """What sets and results are made of, if values travel, else nothing: see account.py.
+
+    `held` has a word a set, `given` one a chunk of each core, those of a slot from `first` on.
+    """
+
+    held: Draws
+    given: Draws
+    first: Ints
+
+
 class Switch(NamedTuple):
-    """The switch's ports, its links by worker, its registers, its counters (one record) and room
-    to sort a window's packets."""
+    """The switch's ports, its links by worker, its registers, its counters (one record), room
+    to sort a window's packets, and an account of what it adds up."""
 
     ports: Records
     down: Ints
     bitmap: Ints
     counts: Ints
     numbers: Ints
+    asked: Ints
     counters: Records
     order: Ints
     scratch: Ints
     digits: Ints
+    account: Account
 
 
 class Faults(NamedTuple):

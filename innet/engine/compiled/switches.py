@@ -4,6 +4,7 @@ Ports whose packets come at the same instants are the usual case, and one pass o
 handles an instant. Where they come one by one the packets of a window are sorted instead.
 """
 
+from innet.engine.compiled.account import keep_account
 from innet.engine.compiled.jit import as_it_is, inlined
 from innet.engine.compiled.lines import head_time, pop, room_of, send
 from innet.engine.compiled.state import (
@@ -27,6 +28,8 @@ from innet.protocol.machine import NEVER
 from innet.protocol.transitions import ADD, CALL_HELP, COMPLETE, NUMBER_MASK, REPEAT, STORE, UNICAST
 
 as_it_is(transitions.is_newer)  # called by switch_receive
+as_it_is(transitions.switch_calls)
+as_it_is(transitions.switch_forgets_asks)
 _switch_receive = as_it_is(transitions.switch_receive)
 
 _FEW_PORTS = 16  # looking at all of them is as fast as sorting
@@ -38,19 +41,23 @@ def take(settings: Settings, net: Net, switch: Switch, word: int, worker: int, n
     """Count a contribution and answer as the protocol says."""
     slot = word >> SLOT & ((1 << SLOT_BITS) - 1)
     in_set = word >> SET & 1
+    here = in_set * settings.slots + slot
     flags = _switch_receive(
         switch.bitmap,
         switch.counts,
         switch.numbers,
+        switch.asked,
         settings.workers,
         settings.words,
-        in_set * settings.slots + slot,
+        here,
         (1 - in_set) * settings.slots + slot,
         worker,
         word & NUMBER_MASK,
         settings.guard,
         (word >> ASKS_HELP & 1) == 1,
     )
+    if len(switch.account.held) > 0:
+        keep_account(settings, switch, slot, here, worker, word & NUMBER_MASK, flags)
     plain = word & ((1 << ASKS_HELP) - 1)
     if flags & COMPLETE:
         switch.counters[0].completed += 1

@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from innet.engine.ledger import Ledger
 from innet.engine.reference.aggregator import Aggregator, places_below
 from innet.engine.reference.clock import START, call_at, priority
 from innet.engine.reference.contents import IN_NETWORK, Contents, contribution
 from innet.engine.reference.hardware import Hardware
-from innet.engine.reference.ledger import Ledger
 from innet.engine.reference.link import Deliver
 from innet.engine.reference.program import Vector
 from innet.engine.reference.shard import Shard, Share, shares_of

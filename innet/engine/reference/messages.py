@@ -7,14 +7,14 @@ import numpy as np
 
 from innet.collectives.progress import Progress
 from innet.collectives.schedule import block_bounds
+from innet.engine.ledger import Ledger
 from innet.engine.reference.hardware import Hardware, Path
-from innet.engine.reference.ledger import Ledger
 from innet.engine.reference.program import Vector, unfinished
 from innet.engine.reference.rank import Rank
 from innet.plan.operation import Operation
 from innet.protocol.stream import MessageArrived
 from innet.trace.records import RankRecord
-from innet.wire.dtypes import ITEMSIZE, narrow, widen
+from innet.wire.dtypes import ITEMSIZE, add
 
 
 class MessageProgram:
@@ -131,7 +131,7 @@ class MessageProgram:
         move = self._schedule.messages[message]
         mine = self._vectors[move.target][self._part(message)]
         theirs = values.view(mine.dtype)
-        mine[:] = _added(mine, theirs, self._dtype) if move.reduce else theirs
+        mine[:] = add(mine, theirs, self._dtype) if move.reduce else theirs
 
     def lose_state(self, node: int, now: int) -> None:
         """Forget ranks' streams; their other ends cannot know, so they cannot go on later."""
@@ -170,9 +170,3 @@ class MessageProgram:
     def results(self, operation: int) -> tuple[Vector, ...] | None:
         """Every worker's vector, None when timing only."""
         return None if self._vectors is None else tuple(self._vectors[: self._schedule.workers])
-
-
-def _added(mine: Vector, theirs: Vector, dtype: Any) -> Vector:  # noqa: ANN401
-    if dtype in ("int32", "float32"):
-        return mine + theirs
-    return narrow(widen(mine, dtype) + widen(theirs, dtype), dtype)

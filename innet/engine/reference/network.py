@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 
+from innet.engine.ledger import Ledger
 from innet.engine.network import Completion
 from innet.engine.reference.clock import START, call_at, priority
 from innet.engine.reference.hardware import Hardware
 from innet.engine.reference.job import AggregationJob
-from innet.engine.reference.ledger import Ledger
 from innet.engine.reference.messages import MessageProgram
 from innet.engine.reference.program import Program, Vector
 from innet.engine.reference.watch import QuietError, Watch

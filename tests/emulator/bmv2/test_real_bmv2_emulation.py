@@ -85,7 +85,14 @@ def test_a_switch_whose_registers_are_wiped_goes_on():
     if queue_packets() != QUEUE_PACKETS:
         pytest.skip(f"{COMMAND_LINE} does not run")
 
-    names = ("epoch_of_set", "marks_of_slot", "count_of_set", "number_of_set", "value_00")
+    names = (
+        "epoch_of_set",
+        "marks_of_slot",
+        "count_of_set",
+        "number_of_set",
+        "asked_of_set",
+        "value_00",
+    )
     commands = "".join(f"register_reset InnetIngress.aggregate.{name}\n" for name in names)
 
     def wipe(emulation):

@@ -35,6 +35,15 @@ def test_auto_compiles_for_a_large_run():
     assert simulate(plan(LARGE, loss="0.0001", slots=64), engine="auto").engine == "compiled"
 
 
+def test_auto_counts_the_hops_of_messages(monkeypatch):
+    """A ring of two sends 4 messages of half the tensor, here of 10 packets of 1460 bytes, over two
+    links; as many acknowledgements come back."""
+    ring = plan(20 * 1460 // 4, "ring", loss="0.01")
+    for worth, engine in ((4 * 10 * 2 * 2, "compiled"), (4 * 10 * 2 * 2 + 1, "reference")):
+        monkeypatch.setattr(choice, "_HOPS_WORTH_COMPILING", worth)
+        assert simulate(ring, engine="auto").engine == engine
+
+
 def test_auto_says_why_a_large_run_is_not_compiled(monkeypatch):
     monkeypatch.setattr(choice, "_HOPS_WORTH_COMPILING", 0)
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
@@ -50,8 +59,11 @@ def test_auto_says_why_a_large_run_is_not_compiled(monkeypatch):
 @pytest.mark.parametrize(
     ("case", "why"),
     [
-        (plan(algorithm="ring"), "ring is point to point"),
-        (plan(carry=True), "values travel"),
+        (
+            plan(algorithm="ring", more="host: {send: 100 ns}"),
+            "packets cost time on the hosts",
+        ),
+        (plan(carry=True, guard="off"), "values travel without the guard"),
         (
             plan(more=fault("{pause: {node: 0, at: 1 us, for: 1 us}}")),
             "a node meets the fault pause",

@@ -64,6 +64,22 @@ def test_sums_of_different_formats_and_lanes_follow_each_other():
     assert time_of([*apart, {"wait": "g"}]) == ONE_SUM + 880 * NS
 
 
+@pytest.mark.parametrize(
+    ("kind", "options", "how", "why"),
+    [
+        ("all_reduce", {"op": "min"}, "ring", "switches take no min"),
+        ("all_reduce", {"density": 0.01}, "ring", "switches add no sparse vectors"),
+        ("reduce_scatter", {"density": 0.01}, "pairwise", "switches add no sparse vectors"),
+        ("all_gather", {"density": 0.01}, "in_network", ""),
+        ("all_reduce", {"quorum": 2}, "ring", "switches wait for all, not for a quorum"),
+        ("all_to_all", {}, "pairwise", "all_to_all has no sum"),
+    ],
+)
+def test_what_no_switch_does_says_why(kind, options, how, why):
+    (decision,) = trace_of([{kind: {"size": "1 KiB", "over": "dp", **options}}]).decisions
+    assert (decision.how, decision.why) == (how, why)
+
+
 def test_groups_that_share_no_link_do_not_delay_each_other():
     mesh = {"dp": 2, "tp": 2}
     assert time_of([all_reduce("tp")], mesh=mesh) == ONE_SUM

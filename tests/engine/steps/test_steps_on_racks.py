@@ -19,10 +19,10 @@ INSIDE = 2 * (123_040 + 100_000) + 400_000
 ACROSS = 2 * (123_040 + 100_000) + 2 * (1_230_400 + 615_200 + 2_000_000) + 5 * 400_000
 
 
-def run(step, placement="packed"):
+def run(step, placement="packed", algorithm="ring"):
     mesh = {"pp": 2, "dp": 2, "tp": 2}
     scenario = step_scenario(step, network=RACKS, mesh=mesh, placement=placement)
-    plan = build_step_plan(scenario, "ring", requests_of(scenario))
+    plan = build_step_plan(scenario, algorithm, requests_of(scenario))
     trace = simulate_step(plan)[1]
     carried = dict.fromkeys(plan.graph.link_classes, 0)
     for record in trace.links:
@@ -68,3 +68,42 @@ def test_groups_across_racks_share_the_hosts_cable():
     time, classes = run(ring)
     assert classes == {"fast", "host", "spine"}
     assert 2 * ACROSS + 1_230_400 <= time <= 2 * (ACROSS + 1_230_400 + 615_200)
+
+
+def test_a_sum_of_all_ranks_goes_up_and_down_the_tree_of_switches():
+    """1100 B take 88 ns on a fast link, 880 ns on a cable and 440 ns to the spine.
+
+    A host's two packets follow one another on its cable, on the way up and on the way down; a
+    leaf sends one for its four ranks.
+    """
+    up = 88_000 + 100_000 + 2 * 880_000 + 1_000_000 + 440_000 + 1_000_000
+    time, classes = run(
+        [{"all_reduce": {"size": 1024, "over": "pp,dp,tp"}}], "packed", "in_network"
+    )
+    assert time == 2 * up + 5 * 400_000
+    assert classes == {"fast", "host", "spine"}
+
+
+def test_groups_in_a_rack_have_its_leaf_and_do_not_meet_at_the_spine():
+    step = [{"all_reduce": {"size": 1024, "over": "dp,tp"}}]
+    time, classes = run(step, "packed", "in_network")
+    up = 88_000 + 100_000 + 2 * 880_000 + 1_000_000
+    assert (time, classes) == (2 * up + 3 * 400_000, {"fast", "host"})
+    scenario = step_scenario(step, network=RACKS, mesh={"pp": 2, "dp": 2, "tp": 2})
+    plan = build_step_plan(scenario, "in_network", requests_of(scenario))
+    slots = [lowered.operation.aggregation.slots for lowered in plan.operations.values()]
+    assert slots == [512, 512]
+
+
+def test_jobs_that_meet_at_a_switch_share_its_slots():
+    step = [{"all_reduce": {"size": 1024, "over": over}} for over in ("dp", "dp,tp", "pp,dp,tp")]
+    scenario = step_scenario(step, network=RACKS, mesh={"pp": 2, "dp": 2, "tp": 2})
+    plan = build_step_plan(scenario, "in_network", requests_of(scenario))
+    found = {
+        request.group: lowered.operation.aggregation.slots
+        for request, lowered in plan.operations.items()
+    }
+    # At each leaf: two groups of dp, one of the rack, one of all.
+    assert set(found.values()) == {128}
+    jobs = {lowered.operation.job for lowered in plan.operations.values()}
+    assert len(jobs) == len(found) == 7

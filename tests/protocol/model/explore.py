@@ -39,8 +39,9 @@ class Worker(NamedTuple):
     """A worker, its two links and its part of the switch.
 
     `chunk` is what it waits for, IDLE at its end; `kept` what it can be asked for. `up` holds
-    the numbers of its updates, `down` (kind, number, is the sum right). `marks` and `added` are
-    the switch's: its bit in either set, and the numbers of its contributions to the set's sum.
+    the numbers of its updates, `down` (kind, number, is the sum right). `marks`, `asks` and
+    `added` are the switch's: its bit in either set, whether it has asked for help
+    with the set since the last call, and the numbers of its contributions to the set's sum.
     """
 
     chunk: int
@@ -48,6 +49,7 @@ class Worker(NamedTuple):
     up: tuple[int, ...]
     down: tuple[tuple[str, int, bool], ...]
     marks: tuple[bool, bool]
+    asks: tuple[bool, bool]
     added: tuple[tuple[int, ...], tuple[int, ...]]
 
 
@@ -86,12 +88,13 @@ class Found(NamedTuple):
     wrong: list[Any] | None
 
 
+NEITHER = (False, False)
 NOTHING_ADDED: tuple[tuple[int, ...], tuple[int, ...]] = ((), ())
 
 
 def first_state(setting: Setting) -> State:
     """Every worker has just sent its first chunk."""
-    worker = Worker(0, IDLE, (0,), (), (False, False), NOTHING_ADDED)
+    worker = Worker(0, IDLE, (0,), (), NEITHER, NEITHER, NOTHING_ADDED)
     return State((0, 0), (0, 0), False, (worker,) * setting.workers)
 
 
@@ -211,12 +214,22 @@ def _with(state: State, place: int, worker: Worker) -> State:
 
 def _wiped(state: State) -> State:
     workers = (
-        worker._replace(marks=(False, False), added=NOTHING_ADDED) for worker in state.workers
+        worker._replace(marks=NEITHER, asks=NEITHER, added=NOTHING_ADDED)
+        for worker in state.workers
     )
     return State((0, 0), (0, 0), True, tuple(sorted(workers)))
 
 
 # --- The protocol -------------------------------------------------------------------------
+
+
+def asks_that_matter(asked: list[int], count: list[int], most: int) -> list[int]:
+    """Who has asked, in the sets where that makes a difference: states that differ else are one.
+
+    At most `most` contributions wait for more in a set, whose first forgets who asked before. One
+    alone is heard whenever it asks.
+    """
+    return [asked[in_set] if most > 1 and 0 < count[in_set] <= most else 0 for in_set in (0, 1)]
 
 
 def _at_switch(state: State, place: int, sender: Worker, number: int, setting: Setting) -> State:
@@ -226,11 +239,15 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
     bitmap = [
         sum(worker.marks[in_set] << bit for bit, worker in enumerate(workers)) for in_set in (0, 1)
     ]
+    asked = [
+        sum(worker.asks[in_set] << bit for bit, worker in enumerate(workers)) for in_set in (0, 1)
+    ]
     count, numbers = list(state.count), list(state.numbers)
     flags = switch_receive(
         bitmap,
         count,
         numbers,
+        asked,
         setting.workers,
         1,
         here,
@@ -251,12 +268,14 @@ def _at_switch(state: State, place: int, sender: Worker, number: int, setting: S
         answer = (RESULT, number, right)
     elif flags & CALL_HELP:
         answer = (HELP, number, True)
+    asked = asks_that_matter(asked, count, setting.workers - 1)
     for bit, worker in enumerate(workers):
         marks = (bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1))
+        asks = (bool(asked[0] >> bit & 1), bool(asked[1] >> bit & 1))
         down = worker.down
         if answer is not None and (bit == place or not flags & UNICAST):
             down = put(down, answer, setting.down, setting.reorder)
-        workers[bit] = worker._replace(marks=marks, down=down)
+        workers[bit] = worker._replace(marks=marks, asks=asks, down=down)
     held = (numbers[0], numbers[1]) if setting.guard else (0, 0)  # the published one has none
     return State((count[0], count[1]), held, state.wiped, tuple(sorted(workers)))
 

@@ -17,7 +17,18 @@ import sys
 from collections.abc import Iterator
 from typing import Any, NamedTuple, TypeAlias
 
-from explore import HELP, RESULT, Found, choices, explore_from, put, tell, without, worker_takes
+from explore import (
+    HELP,
+    RESULT,
+    Found,
+    asks_that_matter,
+    choices,
+    explore_from,
+    put,
+    tell,
+    without,
+    worker_takes,
+)
 
 from innet.protocol.level_transitions import (
     ANSWERED,
@@ -39,7 +50,8 @@ from innet.protocol.transitions import (
 WORKER, LOWER, ROOT = 0, 1, 2  # the first field of a record, so that they can be sorted
 
 Tree: TypeAlias = tuple[Any, ...]
-Update: TypeAlias = tuple[int, bool]  # its number, is its (partial) sum right
+Update: TypeAlias = tuple[int, bool, bool]  # its number, is its sum right, does it ask for help
+Added: TypeAlias = tuple[tuple[int, bool], ...]  # the number of each, was its sum right
 Answer: TypeAlias = tuple[str, int, bool]  # its kind, its number, is the sum right
 
 
@@ -54,14 +66,15 @@ class Worker(NamedTuple):
 class Child(NamedTuple):
     """A worker or lower switch with its two links and its part of the switch above.
 
-    `marks` are its bits in either set of that switch, `added` its contributions to what the set
-    holds.
+    `marks` are its bits in either set of that switch, `asks` whether it has asked for help with
+    the set since the last call, `added` its contributions to what the set holds.
     """
 
     up: tuple[Update, ...]
     down: tuple[Answer, ...]
     marks: tuple[bool, bool]
-    added: tuple[tuple[Update, ...], tuple[Update, ...]]
+    asks: tuple[bool, bool]
+    added: tuple[Added, Added]
     below: Any  # Worker | Switch
 
 
@@ -102,7 +115,8 @@ class WrongSum(Exception):  # noqa: N818
 # What may happen below a link: the record after it, what goes up the link, was a switch wiped.
 Step: TypeAlias = tuple[Any, tuple[Update, ...], bool]
 
-EMPTY = ((False, False), ((), ()))
+NEITHER = (False, False)
+NOTHING_ADDED: tuple[Added, Added] = ((), ())
 
 
 def first_state(setting: TreeSetting) -> State:
@@ -112,11 +126,14 @@ def first_state(setting: TreeSetting) -> State:
 
 def _first(tree: Tree, level: int) -> Switch:
     children = []
+    up: tuple[Update, ...]
+    record: Any
     for below in tree:
         if below == 0:
-            children.append(Child(((0, True),), (), *EMPTY, Worker(WORKER, 0, IDLE)))
+            up, record = (_from_worker(0),), Worker(WORKER, 0, IDLE)
         else:
-            children.append(Child((), (), *EMPTY, _first(below, LOWER)))
+            up, record = (), _first(below, LOWER)
+        children.append(Child(up, (), NEITHER, NEITHER, NOTHING_ADDED, record))
     return Switch(level, (0, 0), (0, 0), (True, True), tuple(sorted(children)))
 
 
@@ -152,7 +169,7 @@ def _steps(below: Any, setting: TreeSetting, may_wipe: bool) -> Iterator[Step]:
     if below.level != WORKER:
         yield from _switch_steps(below, setting, may_wipe)
     elif below.chunk != IDLE:  # a repeat
-        yield below, ((below.chunk, True),), False
+        yield below, (_from_worker(below.chunk),), False
 
 
 def _switch_steps(switch: Switch, setting: TreeSetting, may_wipe: bool) -> Iterator[Step]:
@@ -172,7 +189,10 @@ def _switch_steps(switch: Switch, setting: TreeSetting, may_wipe: bool) -> Itera
             yield _with(switch, place, _raised(rest, below, up, setting)), (), False
     if may_wipe:
         children = tuple(
-            sorted(child._replace(marks=EMPTY[0], added=EMPTY[1]) for child in switch.children)
+            sorted(
+                child._replace(marks=NEITHER, asks=NEITHER, added=NOTHING_ADDED)
+                for child in switch.children
+            )
         )
         yield Switch(switch.level, (0, 0), (0, 0), (True, True), children), (), True
 
@@ -206,15 +226,17 @@ def _update(
     switch: Switch, place: int, packet: Update, setting: TreeSetting
 ) -> tuple[Switch, tuple[Update, ...]]:
     """The switch takes a contribution of the child at `place`; what it sends up."""
-    number, _ = packet
+    number, right, asks = packet
     here = number % 2
-    bitmap = _bitmap(switch)
+    bitmap = _bitmap([child.marks for child in switch.children])
+    asked = _bitmap([child.asks for child in switch.children])
     count, numbers = list(switch.count), list(switch.numbers)
     receive = switch_receive if switch.level == ROOT else lower_receive
     flags = receive(
         bitmap,
         count,
         numbers,
+        asked,
         len(switch.children),
         1,
         here,
@@ -222,17 +244,19 @@ def _update(
         place,
         number,
         setting.guard,
-        setting.helps,
+        setting.helps and asks,
     )
     children = list(switch.children)
     if flags & STORE:
         children = [_added(child, here, ()) for child in children]
     if flags & (STORE | ADD):
         mine = children[place].added[here]
-        children[place] = _added(children[place], here, (*mine, packet))
-    after = _after(switch, bitmap, count, numbers, children, setting)
-    if flags & SEND_UP_AGAIN or (flags & COMPLETE and switch.level == LOWER):
-        return _sorted(after), (_sum(after, number),)
+        children[place] = _added(children[place], here, (*mine, (number, right)))
+    after = _after(switch, bitmap, asked, count, numbers, children, setting)
+    if flags & SEND_UP_AGAIN:
+        return _sorted(after), ((*_sum(after, number), flags & CALL_HELP != 0),)
+    if flags & COMPLETE and switch.level == LOWER:
+        return _sorted(after), ((*_sum(after, number), asks),)
     if flags & UNICAST:
         return _sorted(_sent_down(after, _result(after, number), setting, place)), ()
     if flags & COMPLETE:
@@ -248,7 +272,8 @@ def _answer(below: Any, packet: Answer, setting: TreeSetting) -> tuple[Any, tupl
     if below.level == WORKER:
         return _at_worker(below, packet, setting)
     here = number % 2
-    bitmap = _bitmap(below)
+    bitmap = _bitmap([child.marks for child in below.children])
+    asked = _bitmap([child.asks for child in below.children])
     count, numbers = list(below.count), list(below.numbers)
     children = list(below.children)
     if kind == RESULT:
@@ -257,14 +282,14 @@ def _answer(below: Any, packet: Answer, setting: TreeSetting) -> tuple[Any, tupl
             return below, ()
         rights = (right, below.right[1]) if here == 0 else (below.right[0], right)
         children = [_added(child, here, ()) for child in children]
-        after = _after(below, bitmap, count, numbers, children, setting)._replace(right=rights)
-        return _sorted(_sent_down(after, packet, setting)), ()
+        after = _after(below, bitmap, asked, count, numbers, children, setting)
+        return _sorted(_sent_down(after._replace(right=rights), packet, setting)), ()
     flags = lower_help(bitmap, count, numbers, len(children), 1, here, number)
     if count[here] == 0:
         children = [_added(child, here, ()) for child in children]
-    after = _after(below, bitmap, count, numbers, children, setting)
+    after = _after(below, bitmap, asked, count, numbers, children, setting)
     if flags & SEND_UP_AGAIN:
-        return _sorted(after), (_sum(after, number),)
+        return _sorted(after), ((*_sum(after, number), False),)
     if flags & CALL_HELP:
         return _sorted(_sent_down(after, packet, setting)), ()
     return _sorted(after), ()
@@ -277,27 +302,36 @@ def _at_worker(
     if taken is None:
         raise WrongSum
     chunk, kept, sent = taken
-    return worker._replace(chunk=chunk, kept=kept), () if sent == IDLE else ((sent, True),)
+    return worker._replace(chunk=chunk, kept=kept), () if sent == IDLE else (_from_worker(sent),)
 
 
-def _bitmap(switch: Switch) -> list[int]:
-    return [
-        sum(child.marks[in_set] << bit for bit, child in enumerate(switch.children))
-        for in_set in (0, 1)
-    ]
+def _from_worker(number: int) -> Update:
+    """A worker's contribution. Any may be a repeat that asks for help."""
+    return number, True, True
+
+
+def _bitmap(bits: list[tuple[bool, bool]]) -> list[int]:
+    """A register's words of either set, from the bits of the children."""
+    return [sum(pair[in_set] << bit for bit, pair in enumerate(bits)) for in_set in (0, 1)]
 
 
 def _after(
     switch: Switch,
     bitmap: list[int],
+    asked: list[int],
     count: list[int],
     numbers: list[int],
     children: list[Child],
     setting: TreeSetting,
 ) -> Switch:
     """The switch with what a transition has left in its registers."""
+    most = len(children) - 1 if switch.level == ROOT else len(children)
+    asked = asks_that_matter(asked, count, most)
     marked = tuple(
-        child._replace(marks=(bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1)))
+        child._replace(
+            marks=(bool(bitmap[0] >> bit & 1), bool(bitmap[1] >> bit & 1)),
+            asks=(bool(asked[0] >> bit & 1), bool(asked[1] >> bit & 1)),
+        )
         for bit, child in enumerate(children)
     )
     held = (numbers[0], numbers[1]) if setting.guard else (0, 0)  # the published one has none
@@ -307,7 +341,7 @@ def _after(
     return Switch(switch.level, (count[0], count[1]), held, (right[0], right[1]), marked)
 
 
-def _sum(switch: Switch, number: int) -> Update:
+def _sum(switch: Switch, number: int) -> tuple[int, bool]:
     """The sum of what the children contributed to the set of `number`, and whether it is right."""
     here = number % 2
     return number, all(child.added[here] == ((number, True),) for child in switch.children)

@@ -49,7 +49,7 @@ def test_case_26_without_help_the_guarded_protocol_is_silent_too():
     [
         (Setting(2, 3, True, up=2, down=1, wipes=True), 40_000),
         (Setting(2, 4, True, up=1, down=1, wipes=True), 6_000),
-        (Setting(3, 2, True, up=1, down=1, wipes=True), 30_000),
+        (Setting(3, 1, True, up=2, down=1, wipes=True), 12_000),
         (Setting(2, 2, True, up=2, down=1, wipes=False), 1_000),
     ],
 )

@@ -1,4 +1,4 @@
-"""Builds ns3_star.cpp with the headers and libraries in the PyPI package `ns3`, and runs it.
+"""Builds programs against the headers and libraries in the PyPI package `ns3`, and runs them.
 
 The package's Python bindings are not used: what they need has no wheels and is built for minutes.
 """
@@ -7,20 +7,40 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
+
+import pytest
 
 MODULES = ("core", "network", "point-to-point")
 COMPILER = shutil.which("g++")
 
 
-def build_ns3_star(package: Path, program: Path) -> None:
-    """Compile for the ns-3 in `package`, the folder `ns3` of its site-packages."""
+def ns3_package() -> Path | None:
+    """Return the folder `ns3` of its site-packages, None where it is not installed."""
+    try:
+        return Path(str(distribution("ns3").locate_file("ns3")))
+    except PackageNotFoundError:
+        return None
+
+
+needs_ns3 = pytest.mark.skipif(
+    COMPILER is None or ns3_package() is None,
+    reason="needs g++ and ns-3's libraries: pip install --no-deps ns3",
+)
+
+
+def build_ns3_program(name: str, folder: Path) -> Path:
+    """Compile the source `name`.cpp beside this file into a folder; return the program."""
+    package = ns3_package()
+    assert package is not None
     libraries = [find_library(package, module) for module in MODULES]
-    folder = libraries[0].parent
+    program, source = folder / name, Path(__file__).with_name(f"{name}.cpp")
     command = [COMPILER, "-std=c++20", "-O2", "-isystem", package / "include"]
-    command += [Path(__file__).with_suffix(".cpp"), "-o", program, *libraries]
-    command += [f"-Wl,-rpath,{folder}", "-Wl,--disable-new-dtags"]
+    command += [source, "-o", program, *libraries]
+    command += [f"-Wl,-rpath,{libraries[0].parent}", "-Wl,--disable-new-dtags"]
     subprocess.run(command, check=True)
+    return program
 
 
 def find_library(package: Path, module: str) -> Path:
@@ -28,7 +48,7 @@ def find_library(package: Path, module: str) -> Path:
     return found
 
 
-def ns3_command(
+def star_command(
     program: Path,
     *,
     rates: Sequence[str],

@@ -1,0 +1,1 @@
+"""Messages between hosts in compiled code: reliable streams, schedules, switches that forward."""
