@@ -16,7 +16,7 @@ from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.run import run_reference
 from innet.engine.refused import RefusedError
 from innet.engine.steps.driver import Limits, run_step
-from innet.engine.steps.lowering import PlannedLowering
+from innet.engine.steps.lowering import PlannedLowering, notice_ps
 from innet.errors import MissingToolError
 from innet.plan.operation import Operation, operation_of
 from innet.plan.plan import Fabric, Plan
@@ -30,7 +30,7 @@ Report = Callable[[float], None]
 Note = Callable[[str], None]
 
 # Below so many hops the reference engine is done before Numba is loaded.
-_HOPS_WORTH_COMPILING = 200_000
+_HOPS_WORTH_COMPILING = 1_000_000
 
 
 def simulate(
@@ -67,7 +67,7 @@ def _fastest(
         return run_recurrence(plan, progress)
     except RefusedError:
         pass
-    is_worth_it = _hops(plan) >= _HOPS_WORTH_COMPILING
+    is_worth_it = _hops(plan, operation_of(plan)) >= _HOPS_WORTH_COMPILING
     if is_worth_it and compiled_conditions.refusal(plan) is None and _has_numba(note):
         return _compiled(plan, tensors, progress, note)
     return run_reference(plan, tensors, progress)
@@ -81,11 +81,12 @@ def _has_numba(note: Note | None) -> bool:
     return found
 
 
-def _hops(plan: Plan) -> int:
-    """The packets of a loss-free run, counted on every link."""
-    if plan.aggregation is None:
-        return _hops_of_messages(plan, operation_of(plan))
-    return 2 * plan.workers * -(-plan.elements // plan.aggregation.elements_per_packet)
+def _hops(fabric: Fabric, operation: Operation) -> int:
+    """About the packets of a loss-free operation, counted on every link."""
+    format_ = operation.aggregation
+    if format_ is None:
+        return _hops_of_messages(fabric, operation)
+    return 2 * len(operation.group) * -(-operation.elements // format_.elements_per_packet)
 
 
 def _hops_of_messages(fabric: Fabric, operation: Operation) -> int:
@@ -128,7 +129,7 @@ def simulate_step(
 
     `progress` is called with the fraction done, `note` with what a user should know of the engine.
     `auto` takes the recurrence where no operation disturbs another, else the compiled engine for
-    what is large and point to point, else the reference engine. Raises UnfinishedError when the
+    what is large, else the reference engine. Raises UnfinishedError when the
     step cannot finish, RefusedError when `engine` does not run it, MissingToolError without Numba.
     """
     if engine == "auto":
@@ -160,7 +161,7 @@ def _refusal_of_step(plan: StepPlan) -> str | None:
 def _hops_of_step(plan: StepPlan) -> int:
     """About the hops of all operations: of those that are different, a mean for every call."""
     operations = [lowered.operation for lowered in plan.operations.values()]
-    hops = sum(_hops_of_messages(plan, operation) for operation in operations)
+    hops = sum(_hops(plan, operation) for operation in operations)
     members = sum(len(operation.group) for operation in operations)
     return hops * plan.calls // max(1, members)
 
@@ -184,7 +185,7 @@ def _run_step(plan: StepPlan, network: Network, progress: Report | None) -> Step
         if progress is not None:
             progress(done / plan.calls)
 
-    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps)
+    lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps, notice_ps(plan))
     # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:

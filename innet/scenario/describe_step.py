@@ -42,7 +42,8 @@ def _layers(training: TrainingSection, layers: tuple[TimedLayer, ...]) -> str:
     forward = format_duration(sum(layer.forward_ps for layer in layers), 4)
     backward = format_duration(sum(layer.backward_ps for layer in layers), 4)
     told = f"{len(layers)}, {parameters} parameters, gradients of {format_size(gradients)}"
-    return f"{told}; forward {forward}, backward {backward} for a batch of {training.batch}"
+    told += f"; forward {forward}, backward {backward}"
+    return told if training.model is None else f"{told} for a batch of {training.batch}"
 
 
 def _operations(plan: StepPlan) -> Iterator[str]:

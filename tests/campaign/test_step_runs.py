@@ -80,6 +80,7 @@ def test_a_step_that_cannot_end_is_told_and_the_others_are_kept(steps, capfd, tm
 
 
 def test_other_engines_and_emulation_refuse_a_training_step(steps, request_of, capfd):
+    steps.write_text(steps.read_text() + "host: {send: 10 ns}\n")
     request = request_of(steps)
     with pytest.raises(ConfigurationError, match="the compiled engine does not simulate this"):
         execute(type(request)(steps, out=request.out, engine="compiled"), quietly)

@@ -2,7 +2,7 @@
 
 from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.state import MOST_PORTS, MOST_SLOTS
-from innet.engine.conditions import of_network, of_slots
+from innet.engine.conditions import of_network, of_slots, of_values
 from innet.plan.operation import operation_of
 from innet.plan.plan import Aggregation, Plan
 
@@ -14,13 +14,20 @@ def refusal(plan: Plan) -> str | None:
     """Return why a plan cannot be run, or None."""
     if plan.aggregation is None:
         return network_refusal(plan) or operation_refusal(plan, operation_of(plan))
+    if not is_star(plan):
+        on_network = network_refusal(plan) or operation_refusal(plan, operation_of(plan))
+        return of_values(plan) or on_network
     return (
         _of_values(plan, plan.aggregation)
         or _of_faults(plan)
-        or of_network(plan, plan.aggregation)
         or _of_hosts(plan, plan.aggregation)
         or _of_sizes(plan, plan.aggregation)
     )
+
+
+def is_star(plan: Plan) -> bool:
+    """Whether an in-network plan is for a star, which has a kernel of its own."""
+    return plan.aggregation is not None and of_network(plan, plan.aggregation) is None
 
 
 def _of_values(plan: Plan, format_: Aggregation) -> str | None:

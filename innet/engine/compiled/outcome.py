@@ -3,7 +3,7 @@
 import numpy as np
 
 from innet.engine.compiled.conditions import ENGINE
-from innet.engine.compiled.state import State
+from innet.engine.compiled.state import Ints, Records, State
 from innet.engine.compiled.sums import Vector
 from innet.plan.plan import Plan
 from innet.protocol.transitions import BITS_PER_WORD, IDLE
@@ -15,7 +15,7 @@ def trace_of(plan: Plan, state: State, results: tuple[Vector, ...] | None) -> Tr
     links = _link_records(plan, state)
     return Trace(
         ENGINE,
-        tuple(_rank_record(plan, state, worker) for worker in range(plan.workers)),
+        _rank_records(plan, state),
         links,
         (_switch_record(state),),
         sum(link.packets for link in links),
@@ -23,76 +23,64 @@ def trace_of(plan: Plan, state: State, results: tuple[Vector, ...] | None) -> Tr
     )
 
 
-def _rank_record(plan: Plan, state: State, worker: int) -> RankRecord:
-    host = state.hosts.workers[worker]
-    shards = state.hosts.shards[host["first_shard"] : host["end_shard"]]
-    uplink = plan.graph.links_out[plan.hosts[worker].node][0]
-
-    def total(counter: str) -> int:
-        return int(shards[counter].sum())
-
-    return RankRecord(
-        worker,
-        int(host["start_ps"]),
-        int(host["finish"]),
-        total("sent"),
-        total("received"),
-        total("retransmissions"),
-        total("timeouts"),
-        total("stale"),
-        total("helps_answered"),
-        _idle_ps(state.net.links[uplink]),
-        _cpu_busy_ps(plan, state, worker),
+def _rank_records(plan: Plan, state: State) -> tuple[RankRecord, ...]:
+    hosts, shards = state.hosts.workers, state.hosts.shards
+    uplinks = [plan.graph.links_out[host.node][0] for host in plan.hosts[: plan.workers]]
+    counters = ["sent", "received", "retransmissions", "timeouts", "stale", "helps_answered"]
+    columns = [
+        np.arange(plan.workers),
+        hosts["start_ps"],
+        hosts["finish"],
+        *(np.add.reduceat(shards[counter], hosts["first_shard"]) for counter in counters),
+        _idle_ps(state.net.links[uplinks]),
+        _cpu_busy_ps(state),
+    ]
+    return tuple(
+        RankRecord(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
     )
 
 
-def _cpu_busy_ps(plan: Plan, state: State, worker: int) -> int:
-    host = state.hosts.workers[worker]
-    if not host["is_busy"]:
-        return 0
-    cores = state.cores[host["first_shard"] : host["end_shard"]]
-    sent = int(state.net.links[cores["work"]]["packets"].sum())
-    return sent * plan.hosts[worker].send_ps + int(
-        (cores["receptions"] * cores["receive_ps"]).sum()
-    )
+def _cpu_busy_ps(state: State) -> Ints:
+    """How long the cores of every host have sent and received."""
+    hosts, cores = state.hosts.workers, state.cores
+    if len(cores) == 0:
+        return np.zeros(len(hosts), np.int64)
+    work = state.net.links[cores["work"]]
+    busy = work["packets"] * work["time_ps"] + cores["receptions"] * cores["receive_ps"]
+    return np.asarray(np.add.reduceat(busy, hosts["first_shard"]))
 
 
-def _busy_ps(link: np.void) -> int:
-    helps = int(link["help_packets"])
-    packets = int(link["packets"]) - helps
-    return packets * int(link["time_ps"]) + helps * int(link["help_ps"])
+def _busy_ps(links: Records) -> Ints:
+    helps = links["help_packets"]
+    return np.asarray((links["packets"] - helps) * links["time_ps"] + helps * links["help_ps"])
 
 
-def _idle_ps(link: np.void) -> int:
-    """How long a link had nothing to send between its first packet and its last."""
-    if link["first_sent"] < 0:
-        return 0
-    return int(link["free_at"]) - int(link["first_sent"]) - _busy_ps(link)
+def _idle_ps(links: Records) -> Ints:
+    """How long links had nothing to send between their first packet and their last."""
+    idle = links["free_at"] - links["first_sent"] - _busy_ps(links)
+    return np.where(links["first_sent"] < 0, 0, idle)
 
 
 def _link_records(plan: Plan, state: State) -> tuple[LinkRecord, ...]:
     count, faulty = len(plan.graph.links), state.faults.links
+    links = state.net.links[:count]
     corrupted, duplicated = np.zeros(count, np.int64), np.zeros(count, np.int64)
     corrupted[faulty["link"]] = faulty["corrupted"]
     duplicated[faulty["link"]] = faulty["duplicated"]
-    return tuple(
-        _link_record(index, state.net.links[index], int(corrupted[index]), int(duplicated[index]))
-        for index in range(count)
-    )
-
-
-def _link_record(index: int, link: np.void, corrupted: int, duplicated: int) -> LinkRecord:
-    packets, helps = int(link["packets"]), int(link["help_packets"])
-    return LinkRecord(
-        index,
+    packets, helps = links["packets"], links["help_packets"]
+    columns = [
+        np.arange(count),
         packets,
-        (packets - helps) * int(link["packet_bytes"]) + helps * int(link["help_bytes"]),
-        _busy_ps(link),
-        int(link["lost"]),
-        int(link["queue_dropped"]),
+        (packets - helps) * links["packet_bytes"] + helps * links["help_bytes"],
+        _busy_ps(links),
+        links["lost"],
+        links["queue_dropped"],
         corrupted,
         duplicated,
-        int(link["queued_ps"]),
+        links["queued_ps"],
+    ]
+    return tuple(
+        LinkRecord(*row) for row in zip(*(column.tolist() for column in columns), strict=True)
     )
 
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from innet.engine.compiled.conditions import ENGINE, refusal
+from innet.engine.compiled.conditions import ENGINE, is_star, refusal
 from innet.engine.compiled.jit import announced
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, run_windows
 from innet.engine.compiled.lower import grown, lower
@@ -37,12 +37,12 @@ def run_compiled(
     if why is not None:
         raise RefusedError(ENGINE, why)
     with announced(note):
-        if plan.aggregation is not None:
+        if is_star(plan):
             return CompiledRun(plan, tensors).run(progress)
         # Compiled, or loaded, only when it is needed.
-        from innet.engine.compiled.messages.run import run_messages
+        from innet.engine.compiled.messages.run import run_on_network
 
-        return run_messages(plan, tensors, progress)
+        return run_on_network(plan, tensors, progress)
 
 
 class CompiledRun:

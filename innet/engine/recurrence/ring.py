@@ -102,7 +102,10 @@ class _Piece(NamedTuple):
 
 
 class RingRun:
-    """The steps of a ring; what is kept has an entry a row, or [rows, hops]."""
+    """The steps of a ring; what is kept has an entry a row, or [rows, hops].
+
+    `free_ps` is when the last packet so far has left each link.
+    """
 
     def __init__(self, ring: Ring) -> None:
         self.ring = ring
@@ -111,7 +114,7 @@ class RingRun:
         self.queued_ps = np.zeros((rows, ring.hops), np.int64)
         self.stalled_ps = np.zeros(rows, np.int64)
         self.longest_wait_ps = 0
-        self._free_ps = np.zeros((rows, ring.hops), np.int64)
+        self.free_ps = np.zeros((rows, ring.hops), np.int64)
         sent = int((-(-ring.sizes[:, :rows] // ring.stream.payload_bytes)).sum(axis=0).max())
         self._window = min(ring.stream.window, sent)
         # When the answers to the last window of packets came; before the first there is no wait.
@@ -182,7 +185,7 @@ class RingRun:
 
     def _cross(self, rows: Times, ready: Times, services: Times) -> _Piece:
         """Let packets go over all links of their ways, and their answers come back."""
-        free, queued = self._free_ps[rows], np.zeros((len(rows), self.ring.hops), np.int64)
+        free, queued = self.free_ps[rows], np.zeros((len(rows), self.ring.hops), np.int64)
         at, first = ready, ready
         for hop, service in enumerate(services):
             begun = begins(at, free[:, hop], service)
@@ -196,10 +199,10 @@ class RingRun:
         ready, begun = found.ready, found.begun
         found.queued_ps[:, 0] = (begun - ready).max(axis=1)
         self.queued_ps[rows] = np.maximum(self.queued_ps[rows], found.queued_ps)
-        before = np.concatenate([self._free_ps[rows, :1], (begun + services[0])[:, :-1]], axis=1)
+        before = np.concatenate([self.free_ps[rows, :1], (begun + services[0])[:, :-1]], axis=1)
         idle = ready - np.maximum(before, handed[:, None])
         self.stalled_ps[rows] += np.maximum(idle, 0).sum(axis=1)
         self.longest_wait_ps = max(self.longest_wait_ps, int((found.answered - ready).max()))
-        self._free_ps[rows] = found.free_ps
+        self.free_ps[rows] = found.free_ps
         known = np.concatenate([self._answered[rows], found.answered], axis=1)
         self._answered[rows] = known[:, -self._window :]

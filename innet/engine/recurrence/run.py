@@ -27,11 +27,11 @@ def run_recurrence(
     plan: Plan, progress: Report | None = None, take_repeats_at_once: bool = True
 ) -> Trace:
     """Run a plan without values; RefusedError where this would not be exact."""
+    if plan.aggregation is None:
+        return trace_of_ring(run_ring(plan, progress))
     why = refusal(plan)
     if why is not None:
         raise RefusedError(ENGINE, why)
-    if plan.aggregation is None:
-        return _run_ring(plan, progress)
     return _run_tree(plan, plan.aggregation, progress, take_repeats_at_once)
 
 
@@ -58,7 +58,11 @@ def _refuse_full_queues(plan: Plan, format_: Aggregation, rounds: Rounds) -> Non
             raise RefusedError(ENGINE, f"the queue of link {index} overflows")
 
 
-def _run_ring(plan: Plan, progress: Report | None) -> Trace:
+def run_ring(plan: Plan, progress: Report | None = None) -> RingRun:
+    """Run a ring to its end; RefusedError where this would not be exact."""
+    why = refusal(plan)
+    if why is not None:
+        raise RefusedError(ENGINE, why)
     assert plan.stream is not None
     assert plan.schedule is not None
     run = RingRun(Ring(plan, plan.stream, plan.schedule))
@@ -68,4 +72,4 @@ def _run_ring(plan: Plan, progress: Report | None) -> Trace:
     if run.longest_wait_ps > least_interval_ps(plan.rto):
         raise RefusedError(ENGINE, _TIMEOUT)
     refuse_full_ring(run)
-    return trace_of_ring(run)
+    return run

@@ -8,8 +8,9 @@ The collectives of a group run one after another at each rank, as those of one c
 so do the messages of a pair; different groups, lanes and pairs run at once.
 
 An operation with a quorum runs among all members, since no network here leaves members out. Those
-that are absent when the quorum has entered it take part from then on, with nothing of their own,
-whatever their ranks do meanwhile; a rank that comes later waits for the result, if it is not there.
+that are absent when the quorum has entered it take part as soon as they can hear of it, with
+nothing of their own, whatever their ranks do meanwhile; a rank that comes later waits for the
+result, if it is not there.
 """
 
 from collections.abc import Callable, Generator

@@ -2,7 +2,9 @@
 
 from typing import Protocol
 
+from innet.plan.operation import Operation
 from innet.plan.step import Lowered, StepPlan, request_of
+from innet.units import serialisation_ps
 from innet.workload.actions import Call, Exchange
 
 
@@ -29,3 +31,27 @@ class PlannedLowering:
     def message(self, exchange: Exchange) -> Lowered:
         """Lower a message."""
         return self._operations[request_of(exchange)]
+
+
+def notice_ps(plan: StepPlan) -> int:
+    """Return how long after a quorum the absent can hear of it: a packet crosses two links.
+
+    The largest packet over the quickest links; no engine simulates one host further beyond
+    another than the smallest packet takes over one link.
+    """
+    nodes, links = plan.graph.nodes, plan.graph.links
+    packets = [_packet_bytes(lowered.operation) for lowered in plan.operations.values()]
+    return 2 * min(
+        nodes[link.source].latency_ps
+        + serialisation_ps(max(packets, default=0), link.rate_bps)
+        + link.delay_ps
+        for link in links
+    )
+
+
+def _packet_bytes(operation: Operation) -> int:
+    """Return the medium bytes of an operation's full packets."""
+    if operation.aggregation is not None:
+        return operation.aggregation.packet_bytes
+    assert operation.stream is not None
+    return operation.stream.payload_bytes + operation.stream.overhead_bytes

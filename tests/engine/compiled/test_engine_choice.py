@@ -16,7 +16,7 @@ from innet.errors import MissingToolError
 from innet.scenario.build import build_plan
 from tests.engine.made_scenarios import fault, scenario
 
-LARGE = 60_000 * 32  # elements: 60,000 chunks of two workers cross 240,000 links
+LARGE = 260_000 * 32  # elements: 260,000 chunks of two workers cross 1,040,000 links
 
 
 def plan(elements=128, algorithm="in_network", carry=False, **settings):

@@ -51,6 +51,8 @@ def plan_of(step, algorithm, more="", **keys):
         (TENSOR_PARALLEL, {}),
         (TENSOR_PARALLEL, {"more": "switch: {slots: 8}\n"}),
         (UNEVEN, {}),
+        # Blocks of unequal length end at different times; a rank goes on before others are done.
+        ([sum_over("dp,tp", 4 * 1001), sum_over("dp,tp", 4 * 30_003)], {}),
     ],
 )
 def test_a_step_of_sums_is_the_same_by_both_engines(step, keys, algorithm):
@@ -84,9 +86,16 @@ def test_groups_on_links_of_their_own_run_at_once():
     ("step", "why", "keys"),
     [
         ([sum_over("dp", 400, **{"async": "g"}), sum_over("tp", 400)], "share links", {}),
-        # Blocks of unequal length end at different times, so that sums overlap.
-        ([sum_over("dp,tp", 4 * 1001), sum_over("dp,tp", 4 * 1001)], "share links", {}),
         ([{"all_to_all": {"size": 400, "over": "dp"}}], "runs no all_to_all", {}),
+        # Nobody receives before having sent.
+        (
+            [
+                {"send": {"to": {"dp": "1-dp"}, "size": 8}},
+                {"recv": {"from": {"dp": "1-dp"}, "size": 8}},
+            ],
+            "runs no send",
+            {},
+        ),
         ([sum_over("dp", 400)], "faults", {"more": "faults: [{drop: {from: all, to: switch}}]\n"}),
         ([sum_over("dp", 400)], "longer than its", {"more": "limit: 2 us\n"}),
     ],

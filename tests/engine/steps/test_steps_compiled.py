@@ -48,6 +48,48 @@ def test_a_step_is_the_same_by_both_engines(keys, algorithm):
     assert simulate_step(plan, engine="compiled") == ("compiled", expected)
 
 
+@pytest.mark.parametrize("algorithm", ["ring", "double_tree"])
+def test_quorums_lanes_and_slack_are_the_same_by_both_engines(algorithm):
+    """The absent take part from another rank's completion on, at which no host may be ahead."""
+    size = {"size": "40 KB", "over": "dp,tp"}
+    turn = [
+        {"all_reduce": size},
+        {"all_reduce": {**size, "quorum": "1 + i % 3"}},
+        {"all_reduce": {**size, "lane": "other", "async": "g"}},
+        {"when": "rank == i", "do": [{"compute": "13 us"}]},
+    ]
+    scenario = step_scenario(
+        [{"repeat": 4, "slack": 1, "do": turn}, {"repeat": 4, "do": turn}],
+        mesh=MESH,
+        more="workers: {2: {link: {delay: 7 us}}, 3: {link: {rate: 1 Gbps}}}\n",
+    )
+    plan = build_step_plan(scenario, algorithm, requests_of(scenario))
+    expected = simulate_step(plan, engine="reference")[1]
+    assert simulate_step(plan, engine="compiled") == ("compiled", expected)
+
+
+@pytest.mark.parametrize("numbers", [(30, 8, 19, 3, 1), (61, 3, 28, 4, 3), (24, 7, 33, 37, 1)])
+def test_the_absent_take_part_no_sooner_than_their_hosts_have_been_simulated(numbers):
+    """Ranks that compute, and whose hosts carry another lane, when a completion makes a quorum."""
+    other, pair, compute, late, whole = numbers
+    over = {"over": "dp,tp"}
+    body = [
+        {"when": "rank < 2", "do": [{"all_reduce": {"size": f"{pair} KB", "over": "tp"}}]},
+        {"when": "rank >= 2", "do": [{"compute": f"{compute} us + rank*1 us"}]},
+        {"when": "rank == i", "do": [{"compute": f"{late} us"}]},
+        {"all_reduce": {**over, "size": f"{whole} KB", "quorum": 1}},
+    ]
+    beside = {"all_reduce": {**over, "size": f"{other} KB", "lane": "other", "async": "g"}}
+    scenario = step_scenario(
+        [beside, {"repeat": 4, "do": body}],
+        mesh=MESH,
+        more="workers: {2: {link: {delay: 7 us}}, 3: {link: {rate: 1 Gbps}}}\n",
+    )
+    plan = build_step_plan(scenario, "ring", requests_of(scenario))
+    expected = simulate_step(plan, engine="reference")[1]
+    assert simulate_step(plan, engine="compiled") == ("compiled", expected)
+
+
 def test_auto_compiles_what_is_large(monkeypatch):
     plan = plan_of("ring")
     assert simulate_step(plan)[0] == "reference"
@@ -62,6 +104,19 @@ def test_auto_compiles_what_is_large(monkeypatch):
         simulate_step(plan, engine="compiled")
 
 
-def test_operations_in_the_network_are_refused():
-    with pytest.raises(RefusedError, match="some are in the network"):
+@pytest.mark.parametrize(
+    "keys", [{}, {"network": RACKS, "mesh": {"dp": 4, "tp": 2}}, {"more": "host: {rto: 30 us}\n"}]
+)
+def test_a_step_with_sums_in_the_network_is_the_same_by_both_engines(keys):
+    """Two jobs and messages share links; all-to-alls and messages run point to point."""
+    step = [each for each in STEP if not each.keys() & {"reduce_scatter", "broadcast"}]
+    scenario = step_scenario(step, **{"mesh": MESH, "more": "", **keys})
+    plan = build_step_plan(scenario, "in_network", requests_of(scenario))
+    assert any(each.operation.aggregation for each in plan.operations.values())
+    expected = simulate_step(plan, engine="reference")[1]
+    assert simulate_step(plan, engine="compiled") == ("compiled", expected)
+
+
+def test_kinds_that_are_not_simulated_in_the_network_are_refused():
+    with pytest.raises(RefusedError, match="reduce_scatter in the network"):
         simulate_step(plan_of("in_network"), engine="compiled")

@@ -1,9 +1,10 @@
-"""Which point-to-point operations are simulated in compiled code, on which networks."""
+"""Which operations are simulated in compiled code, on which networks."""
 
 from innet.collectives.schedule import Schedule
+from innet.engine.compiled.jobs.state import MOST_SLOTS
 from innet.engine.compiled.messages.state import MOST_HOPS, MOST_STREAMS, NUMBER_MASK
 from innet.plan.operation import Operation
-from innet.plan.plan import Fabric, Stream
+from innet.plan.plan import Aggregation, Fabric, Stream
 from innet.units import PS_PER_SECOND
 from innet.wire.dtypes import ITEMSIZE
 
@@ -29,11 +30,33 @@ def network_refusal(fabric: Fabric) -> str | None:
 
 def operation_refusal(fabric: Fabric, operation: Operation) -> str | None:
     """Return why an operation is not simulated, or None."""
-    stream, schedule = operation.stream, operation.schedule
-    if operation.aggregation is not None or stream is None or schedule is None:
-        return "several operations, of which some are in the network"
     if min(operation.rto.initial_ps, operation.rto.maximum_ps) < 1:
         return "a retransmission timeout of 0, with which time stands still"
+    if operation.aggregation is not None:
+        return _of_job(fabric, operation, operation.aggregation)
+    stream, schedule = operation.stream, operation.schedule
+    if stream is None or schedule is None:
+        raise ValueError("an operation needs an aggregation, or a stream and a schedule")
+    return _of_messages(fabric, operation, schedule, stream)
+
+
+def _of_job(fabric: Fabric, operation: Operation, format_: Aggregation) -> str | None:
+    if operation.kind != "all_reduce":
+        return f"{operation.kind} in the network"
+    if any(fabric.hosts[rank].cores > format_.slots for rank in operation.group):
+        return "a core has no slot"
+    if format_.slots > MOST_SLOTS:
+        return f"more than {MOST_SLOTS} slots"
+    if max(format_.packet_bytes, format_.help_bytes) > _MOST_PACKET_BYTES:
+        return f"packets of more than {_MOST_PACKET_BYTES} bytes"
+    if len(fabric.graph.switches) + 1 >= MOST_HOPS:
+        return f"more than {MOST_HOPS - 2} switches"
+    return None
+
+
+def _of_messages(
+    fabric: Fabric, operation: Operation, schedule: Schedule, stream: Stream
+) -> str | None:
     largest = max(stream.payload_bytes + stream.overhead_bytes, stream.ack_bytes)
     if largest > _MOST_PACKET_BYTES:
         return f"packets of more than {_MOST_PACKET_BYTES} bytes"

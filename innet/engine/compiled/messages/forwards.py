@@ -5,13 +5,14 @@ packets come one by one at many ports, those of a window are sorted instead.
 """
 
 from innet.engine.compiled.jit import inlined
+from innet.engine.compiled.jobs.switches import onward
 from innet.engine.compiled.messages.lanes import pop, send
 from innet.engine.compiled.messages.state import (
     ACK,
+    AGGREGATED,
     HOPS,
     MOST_HOPS,
     MOST_STREAMS,
-    NEED,
     STREAM,
     State,
 )
@@ -25,16 +26,20 @@ _CROWD = 8  # an instant at which one lane in so many has a packet is worth a pa
 
 @inlined
 def forward(state: State, node: int, lane: int, now: int) -> None:
-    """Send the first packet of a lane on along its path."""
+    """Send the first packet of a lane on along its path, or take it where this ends here."""
     net, streams = state.net, state.streams.rows
     packet = pop(net, lane)
     word = net.packets[packet].word + (1 << HOPS)
     net.packets[packet].word = word
-    stream = word >> STREAM & (MOST_STREAMS - 1)
-    hops = word >> HOPS & (MOST_HOPS - 1)
-    way = streams.way_back[stream] if word >> ACK else streams.way[stream]
-    link = net.path[way + hops]
-    if not send(net, link, packet, now + state.nodes[node].latency_ps):
+    stream, hops = word >> STREAM & (MOST_STREAMS - 1), word >> HOPS & (MOST_HOPS - 1)
+    if word >> AGGREGATED:
+        place = onward(state.jobs, state, packet, now)
+        if place < 0:
+            return
+    else:
+        place = (streams.way_back[stream] if word >> ACK else streams.way[stream]) + hops
+    arrives = send(net, net.path[place], packet, now + state.nodes[node].latency_ps)
+    if not arrives and not word >> AGGREGATED:
         member = state.members[streams.source[stream]]
         state.operations[member.operation].under_way -= 1
 
@@ -71,7 +76,7 @@ def run_instant(state: State, node: int, now: int, most: int) -> int:
     handled = 0
     for lane in range(state.nodes[node].first_lane, state.nodes[node].end_lane):
         while state.net.lanes[lane].arrival == now and handled < most:
-            if state.net.pool[0].count < NEED:
+            if state.net.pool[0].count < state.settings.need:
                 return -1
             forward(state, node, lane, now)
             handled += 1
@@ -93,7 +98,7 @@ def run_sorted(state: State, node: int, first: int, until: int) -> int:
         span >>= DIGIT_BITS
     first_lane = state.nodes[node].first_lane
     for place in range(count):
-        if net.pool[0].count < NEED:
+        if net.pool[0].count < state.settings.need:
             return -1
         key = net.order[place]
         lane = first_lane + (key & ((1 << PORT_BITS) - 1))

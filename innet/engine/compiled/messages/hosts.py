@@ -7,8 +7,15 @@ them and `next_stream` the others, so that what sends stands in one place.
 from innet.collectives import progress
 from innet.collectives.progress import NOTHING, SEND
 from innet.engine.compiled.jit import as_it_is, inlined
+from innet.engine.compiled.jobs import workers
 from innet.engine.compiled.messages.lanes import pop, release
-from innet.engine.compiled.messages.state import ACK, MOST_STREAMS, NEED, STREAM, State
+from innet.engine.compiled.messages.state import (
+    ACK,
+    AGGREGATED,
+    MOST_STREAMS,
+    STREAM,
+    State,
+)
 from innet.engine.compiled.messages.streams import (
     begin_next,
     drop_timer,
@@ -65,7 +72,7 @@ def run_host(state: State, node: int, until: int, last_kind: int, most: int) -> 
             return handled
         if now > host.stopped_at or (now == host.stopped_at and kind == BEGINNING):
             return handled
-        if net.pool[0].count < NEED:
+        if net.pool[0].count < state.settings.need:
             return -1
         handled += 1
         host.reached = now
@@ -111,6 +118,9 @@ def begin_event(state: State, number: int, lane: int, kind: int, now: int) -> in
         packet = pop(net, lane)
         word, load = net.packets[packet].word, net.packets[packet].load
         release(net, packet)
+        if word >> AGGREGATED:
+            workers.take(state.jobs, state, word, load, now)
+            return -1
         if word >> ACK:
             work.follows = 1
             return word >> STREAM & (MOST_STREAMS - 1) if take_ack(state, word, load, now) else -1
@@ -121,8 +131,9 @@ def begin_event(state: State, number: int, lane: int, kind: int, now: int) -> in
     elif kind == TIMER:
         begin_timeout(state, number, now)
     else:
-        wake(state, host.begin, now)
-        host.begin = state.members[host.begin].next_to_begin
+        entering = host.begin
+        host.begin = state.members[entering].next_to_begin
+        wake(state, entering, now)
     return next_of_work(state, kind, now)
 
 
@@ -183,6 +194,9 @@ def is_sending(state: State, number: int) -> bool:
 @inlined
 def wake(state: State, number: int, now: int) -> None:
     """Let a member begin."""
+    if state.members[number].worker >= 0:
+        workers.enter(state.jobs, state, number, now)
+        return
     _member_wakes(state.steps, number)
     note_finish(state, number, now)
 
@@ -200,7 +214,10 @@ def begin_timeout(state: State, number: int, now: int) -> None:
         member = state.members[member].next_timed
     host.timer = earliest
     work.member, work.place = found, 0
-    if found >= 0:
+    if found >= 0 and state.members[found].worker >= 0:
+        work.member = -1
+        workers.time_out(state.jobs, state, state.members[found].worker, now)
+    elif found >= 0:
         state.members[found].earliest = NEVER
 
 

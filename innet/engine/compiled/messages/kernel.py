@@ -15,13 +15,16 @@ from innet.collectives import progress
 from innet.engine.compiled import jit, switches
 from innet.engine.compiled import state as compiled_state
 from innet.engine.compiled.jit import inlined, kernel
+from innet.engine.compiled.jobs import state as jobs_state
+from innet.engine.compiled.jobs import switches as jobs_switches
+from innet.engine.compiled.jobs import workers
 from innet.engine.compiled.kernel import FULL, MORE, QUIET, REACHED
 from innet.engine.compiled.messages import forwards, hosts, lanes, streams
 from innet.engine.compiled.messages import state as messages_state
 from innet.engine.compiled.messages.forwards import run_switch
 from innet.engine.compiled.messages.hosts import BEGINNING, DELIVERY, go_on, run_host
 from innet.engine.compiled.messages.state import APART, HOSTS_TOGETHER, TOGETHER, State
-from innet.protocol import machine, stream_transitions, transitions
+from innet.protocol import level_transitions, machine, stream_transitions, transitions, worker
 from innet.protocol.machine import NEVER
 
 FOUND = 4  # what run_windows returns when a member has finished
@@ -32,7 +35,10 @@ _SOURCES = (
     forwards,
     hosts,
     jit,
+    jobs_state,
+    jobs_switches,
     lanes,
+    level_transitions,
     machine,
     messages_state,
     progress,
@@ -41,6 +47,8 @@ _SOURCES = (
     switches,
     transitions,
     units,
+    worker,
+    workers,
 )
 
 

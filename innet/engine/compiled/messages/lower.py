@@ -13,6 +13,7 @@ from innet.engine.compiled.messages.state import (
     LINK,
     MEMBER,
     MESSAGE,
+    NEED,
     NODE,
     OPERATION,
     PACKET,
@@ -51,7 +52,7 @@ def lower(fabric: Fabric) -> State:
     work["broken_off"] = -1
     steps: Any = (np.zeros(0, STEP_MESSAGE), np.zeros(0, STEP_MEMBER), *(_zeros(0),) * 5, _zeros(2))
     return State(
-        Settings(NEVER, APART, 1),
+        Settings(NEVER, APART, 1, 1, NEED),
         net,
         nodes,
         hosts,
@@ -60,6 +61,7 @@ def lower(fabric: Fabric) -> State:
         Streams(np.zeros(0, STREAM_STATE), _zeros(0), np.zeros(0, PLACE)),
         np.zeros(0, MESSAGE),
         Steps(*steps),
+        None,
         work,
         _zeros(0),
     )

@@ -1,4 +1,4 @@
-"""The network of the compiled engine, for any number of point-to-point operations."""
+"""The network of the compiled engine, for any number of operations."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,6 +8,7 @@ import numpy as np
 from innet.collectives.progress import next_receipt
 from innet.engine.compiled.conditions import ENGINE
 from innet.engine.compiled.jit import announced
+from innet.engine.compiled.jobs.outcome import switch_records, waiting_in_jobs
 from innet.engine.compiled.kernel import FULL, MORE, QUIET
 from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.compiled.messages.kernel import FOUND, run_windows
@@ -47,7 +48,8 @@ class CompiledNetwork:
         self.ledger = Ledger()
         self._note, self._report = note, report
         self._store = Store(fabric, lower(fabric))
-        self._slots: list[Slot] = []
+        self._slots: dict[int, Slot] = {}
+        self._first_member: list[int] = []
         self._limit = NEVER
         self._watch = Watch(fabric, self)
 
@@ -62,19 +64,21 @@ class CompiledNetwork:
         """Prepare an operation."""
         _refuse(operation_refusal(self.fabric, operation))
         number = self.ledger.add(operation)
-        self._slots.append(self._store.add(number, operation))
+        if operation.aggregation is None:
+            slot = self._slots[number] = self._store.add(number, operation)
+            self._first_member.append(slot.firsts["member"])
+        else:
+            self._first_member.append(self._store.add_to_job(number, operation))
         self._set_order(operation)
         return number
 
     def _set_order(self, operation: Operation) -> None:
         """Simulate in windows, and nodes in an order, that are right for all operations so far."""
-        stream, schedule = operation.stream, operation.schedule
-        assert stream is not None
-        assert schedule is not None
-        settings = self.state.settings
-        least_bytes = min(stream.ack_bytes, stream.overhead_bytes + 1)
-        lookahead_ps = min(settings.lookahead_ps, _lookahead_ps(self.fabric, least_bytes))
-        order = HOSTS_TOGETHER if schedule.sending == "rendezvous" else APART
+        settings, schedule = self.state.settings, operation.schedule
+        lookahead_ps = _lookahead_ps(self.fabric, _least_bytes(operation))
+        lookahead_ps = min(settings.lookahead_ps, lookahead_ps)
+        strict = schedule is not None and schedule.sending == "rendezvous"
+        order = HOSTS_TOGETHER if strict else APART
         order = TOGETHER if lookahead_ps == 0 else max(order, settings.order)
         self._store.state = self.state._replace(
             settings=settings._replace(lookahead_ps=lookahead_ps, order=order)
@@ -83,7 +87,7 @@ class CompiledNetwork:
     def begin(self, operation: int, place: int, now: int) -> None:
         """Let a rank enter an operation at `now`, once; ValueError for a time that is over."""
         state = self.state
-        number = self._slots[operation].firsts["member"] + place
+        number = self._first_member[operation] + place
         host = state.hosts[self.ledger.operations[operation].group[place]]
         reached = max(int(host["reached"]), int(state.net.pool[0]["window_ps"]))
         if now < reached:
@@ -156,14 +160,17 @@ class CompiledNetwork:
 
     def progress_made(self) -> int:
         """A number that grows as long as something is moving."""
-        rows = self.state.streams.rows
+        rows, jobs = self.state.streams.rows, self.state.jobs
         through = int(rows["base"].sum() + rows["expected"].sum())
+        if jobs is not None:
+            through += int(jobs.shards["completed"].sum())
         return self.ledger.moves + self._store.retired + through
 
     def waiting(self) -> list[str]:
-        """Who waits for which message."""
-        operations = sorted({operation for operation, _ in self.ledger.open})
-        return [line for operation in operations for line in self._waiting_in(operation)]
+        """Who waits for what."""
+        operations = sorted({operation for operation, _ in self.ledger.open} & self._slots.keys())
+        lines = [line for operation in operations for line in self._waiting_in(operation)]
+        return lines + waiting_in_jobs(self.fabric, self.state)
 
     def _waiting_in(self, operation: int) -> list[str]:
         asked, slot, lines = self.ledger.operations[operation], self._slots[operation], []
@@ -189,8 +196,8 @@ class CompiledNetwork:
         return tuple(link_record(index, link) for index, link in enumerate(self.state.net.links))
 
     def switches(self) -> tuple[SwitchRecord, ...]:
-        """No switch aggregates."""
-        return ()
+        """What every switch that aggregates has counted so far, over all jobs, by node."""
+        return switch_records(self.state.jobs)
 
 
 def _refuse(why: str | None) -> None:
@@ -201,6 +208,15 @@ def _refuse(why: str | None) -> None:
 def _begin_of(member: np.void) -> tuple[int, int]:
     """When a member begins, and its place among those that begin then."""
     return int(member["start_ps"]), int(member["number"])
+
+
+def _least_bytes(operation: Operation) -> int:
+    """The medium bytes of an operation's smallest packet."""
+    format_, stream = operation.aggregation, operation.stream
+    if format_ is not None:
+        return min(format_.packet_bytes, format_.help_bytes)
+    assert stream is not None
+    return min(stream.ack_bytes, stream.overhead_bytes + 1)
 
 
 def _lookahead_ps(fabric: Fabric, least_bytes: int) -> int:

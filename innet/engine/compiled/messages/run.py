@@ -1,33 +1,33 @@
-"""A run of a point-to-point plan in compiled code, from the plan to the trace."""
+"""A run of a plan on any network in compiled code, from the plan to the trace."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from innet.collectives.execute import execute
 from innet.engine.compiled.conditions import ENGINE
+from innet.engine.compiled.jobs.outcome import worker_record
 from innet.engine.compiled.messages.network import CompiledNetwork
 from innet.engine.compiled.messages.outcome import rank_record
 from innet.plan.operation import operation_of
 from innet.plan.plan import Plan
 from innet.protocol.machine import NEVER
-from innet.trace.records import Trace
+from innet.trace.records import RankRecord, Trace
 from innet.wire.dtypes import add
 
 Vectors = Sequence[npt.NDArray[Any]]
 
 
-def run_messages(
+def run_on_network(
     plan: Plan, tensors: Vectors | None, progress: Callable[[float], None] | None
 ) -> Trace:
     """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
-    assert plan.schedule is not None
-    total = max(1, len(plan.schedule.messages))
 
     def report() -> None:
         if progress is not None:
-            progress(network.state.steps.top[1] / total)
+            progress(_fraction_done(plan, network))
 
     network = CompiledNetwork(plan, report=report)
     operation = network.add(operation_of(plan))
@@ -38,12 +38,25 @@ def run_messages(
     links, members = network.links(), network.state.members[: len(plan.hosts)]
     return Trace(
         ENGINE,
-        tuple(rank_record(rank, member) for rank, member in enumerate(members)),
+        tuple(_record(network, rank, member) for rank, member in enumerate(members)),
         links,
-        (),
+        network.switches(),
         sum(link.packets for link in links),
         _results(plan, tensors),
     )
+
+
+def _fraction_done(plan: Plan, network: CompiledNetwork) -> float:
+    """The share of the messages that have been applied, or of the results that are there."""
+    if plan.schedule is not None:
+        return float(network.state.steps.top[1]) / max(1, len(plan.schedule.messages))
+    return min(1.0, network.progress_made() / max(1, int(network.state.jobs.blocks.sum())))
+
+
+def _record(network: CompiledNetwork, rank: int, member: np.void) -> RankRecord:
+    if member["worker"] < 0:
+        return rank_record(rank, member)
+    return worker_record(network.state, rank, member)
 
 
 def _results(plan: Plan, tensors: Vectors | None) -> tuple[npt.NDArray[Any], ...] | None:

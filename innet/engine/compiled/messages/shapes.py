@@ -79,7 +79,7 @@ def _settings(stream: Stream, rto: Rto, in_turn: bool, ends_sent: bool) -> Recor
 def _members(operation: Operation, sources: Ints) -> Records:
     places = np.arange(len(operation.group))
     members = np.zeros(len(places), MEMBER)
-    members["host"], members["place"] = operation.group, places
+    members["host"], members["place"], members["worker"] = operation.group, places, -1
     members["first_stream"] = np.searchsorted(sources, places)
     members["end_stream"] = np.searchsorted(sources, places, "right")
     members["earliest"], members["full_since"], members["finish"] = NEVER, NEVER, -1

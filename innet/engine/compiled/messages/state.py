@@ -11,10 +11,14 @@ from innet.collectives.progress import StepMembers, StepMessages, Steps
 from innet.engine.compiled.state import Ints, Records, record
 
 Columns = Any  # Records whose fields compiled code takes as arrays
+# Jobs, or None in a network without in-network operations: its kernel is compiled without them.
+MaybeJobs = Any
 
 # A packet's word, from the lowest bit: its number in its stream (32), the stream (22), how many
-# links it has crossed (6), whether an acknowledgement tells of a gap, whether it is one.
-STREAM, HOPS, GAP, ACK = 32, 54, 60, 61
+# links it has crossed (6), whether an acknowledgement tells of a gap, whether it is one, and
+# whether it is a job's: then it has an edge in the place of a stream, and goes down it if it would
+# be an acknowledgement.
+STREAM, HOPS, GAP, ACK, AGGREGATED = 32, 54, 60, 61, 62
 NUMBER_MASK = (1 << STREAM) - 1
 MOST_STREAMS = 1 << HOPS - STREAM
 MOST_HOPS = 1 << GAP - HOPS
@@ -49,8 +53,11 @@ PACKET = record("arrival word load next")
 # has handled its last event; and when a member has finished, NEVER until one does.
 HOST = record("node timer timed begin reached stopped_at")
 # A rank in an operation, which is the `number`th of all that were added. It `has_timer` if it is
-# among those of its host.
+# among those of its host. `worker` is its worker where the operation is a job's: then the blocks
+# that its shards send are in Jobs.blocks from `first_blocks` on, and it `is_next` if it was entered
+# before the worker was done with another.
 MEMBER = record(
+    "worker first_blocks is_next "
     "host operation number place first_stream end_stream opened earliest has_timer next_timed "
     "full_since start_ps next_to_begin finish sent received retransmissions timeouts stale "
     "stalled_ps"
@@ -118,12 +125,15 @@ class Streams(NamedTuple):
 class Settings(NamedTuple):
     """What does not change while operations stay the same.
 
-    A stream has `room` places for its window; `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
+    A stream has `room` places for its window, a set of a switch `words` words. An event of a job
+    needs at most `need` free packets. `order` is one of APART, HOSTS_TOGETHER and TOGETHER.
     """
 
     lookahead_ps: int
     order: int
     room: int
+    words: int
+    need: int
 
 
 class State(NamedTuple):
@@ -138,5 +148,6 @@ class State(NamedTuple):
     streams: Streams
     messages: Columns
     steps: Steps
+    jobs: MaybeJobs
     work: Records
     finished: Ints

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from innet.collectives.progress import Steps
+from innet.engine.compiled.jobs.store import JobStore
 from innet.engine.compiled.messages.shapes import Shape, shape_of
-from innet.engine.compiled.messages.state import PLACE, State, Streams
+from innet.engine.compiled.messages.state import NEED, PLACE, State, Streams
 from innet.plan.operation import Operation
 from innet.plan.plan import Fabric
 from innet.protocol.stream_transitions import room_of
@@ -55,6 +56,7 @@ class Store:
         self.state = state
         self.retired = 0
         self._fabric = fabric
+        self._jobs = JobStore(fabric)
         self._shapes: dict[int, tuple[Operation, Shape]] = {}
         self._slots: dict[int, deque[Slot]] = {}
         steps, streams = state.steps, state.streams
@@ -87,6 +89,43 @@ class Store:
         self._fill(slot, number)
         self._refresh()
         return slot
+
+    def add_to_job(self, number: int, operation: Operation) -> int:
+        """Give an operation of a job its places; return that of its first member."""
+        columns, group = self._columns, operation.group
+        first, path = columns["member"].used, columns["path"].used
+        members, paths, has_timers = self._jobs.add(operation, first, path)
+        members["number"] = number
+        for name, rows in (("member", members), ("path", paths)):
+            at = columns[name].take(len(rows))
+            columns[name].rows[at : at + len(rows)] = rows
+        # Members have no steps here, but keep their places among those that have.
+        columns["step_member"].take(len(group))
+        at = columns["own_first"].take(2 * len(group))
+        columns["own_first"].rows[at : at + 2 * len(group)] = columns["own"].used
+        columns["finished"].take(len(group))
+        self._refresh()
+        if has_timers:
+            for place in range(len(group)):
+                self._list_timer(first + place)
+        settings = self.state.settings
+        need = max(settings.need, NEED * self._jobs.need)
+        self.state = self.state._replace(
+            settings=settings._replace(words=self._jobs.words, need=need), jobs=self._jobs.jobs
+        )
+        return first
+
+    def _list_timer(self, member: int) -> None:
+        """Put a member behind those of its host that have timers."""
+        members = self.state.members
+        host = self.state.hosts[members[member]["host"]]
+        last, following = -1, int(host["timed"])
+        while following >= 0:
+            last, following = following, int(members[following]["next_timed"])
+        if last < 0:
+            host["timed"] = member
+        else:
+            members[last]["next_timed"] = member
 
     def _shape(self, operation: Operation) -> Shape:
         """Return an operation's shape; the operation is kept, so that its id stays its own."""
