@@ -41,9 +41,11 @@ _MARKS = {True: "ok", False: "missing", None: "unknown"}
 
 
 def _rows(findings: Sequence[Finding]) -> Iterable[str]:
-    for finding in findings:
-        shown = finding.detail if finding.found else ""
-        yield f"  {_MARKS[finding.found]:<9}{finding.name:<20}{shown:<12}for {finding.used_for}"
+    details = [finding.detail if finding.found else "" for finding in findings]
+    width = max(10, *map(len, details)) + 2
+    for finding, shown in zip(findings, details, strict=True):
+        start = f"  {_MARKS[finding.found]:<9}{finding.name:<20}"
+        yield f"{start}{shown:<{width}}for {finding.used_for}"
         if not finding.found:
             yield from (f"{'':11}{text}" for text in (finding.detail, finding.install) if text)
 
