@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from innet.campaign.kinds import AnyResults, FinishedPoint, Summary, kind_of
 from innet.campaign.runs import Runner, runner_of
+from innet.engine.progress import Reached, Report
 from innet.engine.simulate import Engine, Note
 from innet.errors import UnfinishedError
 from innet.metrics.rows import Row
@@ -25,10 +26,14 @@ from innet.trace.spans_file import StoredSpan, spans_file
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far the work is: a share from 0 to 1, and what is being run."""
+    """How far the work is: a share from 0 to 1, and what is being run.
+
+    `reached_ps` is the simulated time that the run has reached, None where none is simulated.
+    """
 
     done: float
     doing: str
+    reached_ps: int | None = None
 
 
 class Failure(NamedTuple):
@@ -145,7 +150,7 @@ class Campaign:
         work: _PointInWork,
         algorithm: str,
         runner: Runner,
-        progress: Callable[[float], None],
+        progress: Report,
     ) -> None:
         ran = runner.run(algorithm, progress)
         if ran.wrong:
@@ -186,10 +191,8 @@ def work_of(scenario: Scenario) -> int:
     return (elements + 1) * scenario.topology.workers * len(scenario.algorithms)
 
 
-def _scaled(
-    report: Callable[[Progress], None], before: float, share: float, doing: str
-) -> Callable[[float], None]:
-    def scaled(done: float) -> None:
-        report(Progress(before + share * done, doing))
+def _scaled(report: Callable[[Progress], None], before: float, share: float, doing: str) -> Report:
+    def scaled(reached: Reached) -> None:
+        report(Progress(before + share * reached.share, doing, reached.at_ps))
 
     return scaled

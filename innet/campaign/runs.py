@@ -1,10 +1,11 @@
 """How one algorithm runs at one point: of a collective, or of a training step."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from innet.campaign.kinds import Summary
 from innet.campaign.values import Values, load_values, wrong_elements
+from innet.engine.progress import Report
 from innet.engine.simulate import Engine, Note, simulate, simulate_step
 from innet.metrics.rows import Row, link_rows, worker_rows
 from innet.metrics.step_rows import operation_rows, rank_rows, step_link_rows
@@ -29,8 +30,8 @@ class Ran(NamedTuple):
 class Runner(Protocol):
     """Runs the algorithms of one point."""
 
-    def run(self, algorithm: str, progress: Callable[[float], None]) -> Ran:
-        """Run an algorithm; `progress` is called with the fraction done.
+    def run(self, algorithm: str, progress: Report) -> Ran:
+        """Run an algorithm; `progress` is told how far it is.
 
         Raises UnfinishedError when the run cannot finish.
         """
@@ -53,7 +54,7 @@ class CollectiveRunner:
         self._scenario, self._engine, self._note = scenario, engine, note
         self._values: Values = load_values(scenario)
 
-    def run(self, algorithm: str, progress: Callable[[float], None]) -> Ran:
+    def run(self, algorithm: str, progress: Report) -> Ran:
         """Run an algorithm."""
         values = self._values
         plan = build_plan(self._scenario, algorithm, values.carried, values.elements)
@@ -73,7 +74,7 @@ class StepRunner:
         self._scenario, self._engine, self._note = scenario, engine, note
         self._asked = requests_of(scenario)
 
-    def run(self, algorithm: str, progress: Callable[[float], None]) -> Ran:
+    def run(self, algorithm: str, progress: Report) -> Ran:
         """Run an algorithm."""
         plan = build_step_plan(self._scenario, algorithm, self._asked)
         engine, trace = simulate_step(plan, progress, self._engine, self._note)

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
 
+from innet.units import format_duration
+
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
     from rich.progress import TaskID
@@ -19,7 +21,7 @@ BAR_EVERY_S = 0.1
 
 
 class Step(Protocol):
-    """How far the work is: a share from 0 to 1, and what is being done."""
+    """How far the work is."""
 
     @property
     def done(self) -> float:
@@ -28,6 +30,10 @@ class Step(Protocol):
     @property
     def doing(self) -> str:
         """What is being done now."""
+
+    @property
+    def reached_ps(self) -> int | None:
+        """The simulated time that this has reached, None where no time is simulated."""
 
 
 StepType = TypeVar("StepType")
@@ -80,11 +86,11 @@ def shown_progress(quiet: bool) -> AbstractContextManager[Callable[[Step], None]
 
 
 class _Lines(Display[Step]):
-    """A line with the share done and the time left, after a second and then every few."""
+    """A line with the share done, the time left and the simulated time, every few seconds."""
 
     def draw(self, step: Step, elapsed_s: float) -> None:
-        left = time_left(elapsed_s, step.done)
-        print(f"innet: {step.done:.0%} done, {left}: {step.doing}", file=sys.stderr, flush=True)
+        told = f"{step.done:.0%} done, {_how_far(step, elapsed_s)}: {step.doing}"
+        print(f"innet: {told}", file=sys.stderr, flush=True)
 
 
 class _Bar(Display[Step]):
@@ -101,7 +107,7 @@ class _Bar(Display[Step]):
         if self._bar is None:
             self._open()
         if self._bar is not None and self._task is not None:
-            doing = f"{step.doing}, {time_left(elapsed_s, step.done)}"
+            doing = f"{step.doing}, {_how_far(step, elapsed_s)}"
             self._bar.update(self._task, completed=step.done, description=doing)
 
     def close(self) -> None:
@@ -121,6 +127,14 @@ class _Bar(Display[Step]):
         )
         self._task = self._bar.add_task("", total=1.0)
         self._bar.start()
+
+
+def _how_far(step: Step, elapsed_s: float) -> str:
+    """Say how long the rest will take, and what simulated time has been reached."""
+    left = time_left(elapsed_s, step.done)
+    if step.reached_ps is None:
+        return left
+    return f"{left}, {format_duration(step.reached_ps, 3)} simulated"
 
 
 def time_left(elapsed_s: float, done: float) -> str:

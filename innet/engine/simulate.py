@@ -10,6 +10,7 @@ import numpy.typing as npt
 from innet.engine.compiled import conditions as compiled_conditions
 from innet.engine.compiled.messages.conditions import network_refusal, operation_refusal
 from innet.engine.network import Network
+from innet.engine.progress import Reached, Report
 from innet.engine.recurrence.network import RecurrenceNetwork
 from innet.engine.recurrence.run import run_recurrence
 from innet.engine.reference.network import ReferenceNetwork
@@ -26,7 +27,6 @@ from innet.trace.steps import StepTrace
 from innet.wire.dtypes import ITEMSIZE
 
 Engine = Literal["auto", "reference", "compiled", "recurrence"]
-Report = Callable[[float], None]
 Note = Callable[[str], None]
 
 # Below so many hops the reference engine is done before Numba is loaded.
@@ -43,7 +43,7 @@ def simulate(
     """Run a plan in simulated time.
 
     `tensors` holds a vector of `plan.elements` a worker, or is None for timing only. `progress`
-    is called with the fraction done, `note` with what a user should know of the engine. `auto`
+    is told how far the run is, `note` what a user should know of the engine. `auto`
     takes the recurrence where it is exact, else the compiled engine for what is large and can be
     compiled, else the reference engine. Raises UnfinishedError when the run cannot finish,
     RefusedError when `engine` does not simulate it, MissingToolError without Numba.
@@ -127,21 +127,41 @@ def simulate_step(
 ) -> tuple[str, StepTrace]:
     """Run a training step in simulated time; return the name of the engine too.
 
-    `progress` is called with the fraction done, `note` with what a user should know of the engine.
-    `auto` takes the recurrence where no operation disturbs another, else the compiled engine for
-    what is large, else the reference engine. Raises UnfinishedError when the
-    step cannot finish, RefusedError when `engine` does not run it, MissingToolError without Numba.
+    `progress` is told how far the step is, by calls done; `note` what a user should know of the
+    engine. `auto` takes the recurrence where no operation disturbs another, else the compiled
+    engine for what is large, else the reference engine. Raises UnfinishedError when the step
+    cannot finish, RefusedError when `engine` does not run it, MissingToolError without Numba.
     """
+    calls = _Calls(plan, progress)
     if engine == "auto":
         try:
-            return "recurrence", _run_step(plan, RecurrenceNetwork(plan), progress)
+            return "recurrence", _run_step(plan, RecurrenceNetwork(plan), calls)
         except RefusedError:
             engine = _engine_of_step(plan, note)
     if engine == "recurrence":
-        return engine, _run_step(plan, RecurrenceNetwork(plan), progress)
+        return engine, _run_step(plan, RecurrenceNetwork(plan), calls)
     if engine == "compiled":
-        return engine, _run_step(plan, _compiled_network(plan, note), progress)
-    return "reference", _run_step(plan, ReferenceNetwork(plan), progress)
+        return engine, _run_step(plan, _compiled_network(plan, note, calls), calls)
+    return "reference", _run_step(plan, ReferenceNetwork(plan), calls)
+
+
+class _Calls:
+    """Counts the calls that a step's ranks have completed, and tells how far it is."""
+
+    def __init__(self, plan: StepPlan, progress: Report | None) -> None:
+        self._all, self._done, self._at_ps = plan.calls, 0, 0
+        self._progress = progress
+
+    def begin(self) -> None:
+        """A network begins with the step."""
+        self._done = self._at_ps = 0
+
+    def completed(self, calls: int, at_ps: int) -> None:
+        """Some calls, or none, are done at a time; the network may be ahead of completions."""
+        self._done += calls
+        self._at_ps = max(self._at_ps, at_ps)
+        if self._progress is not None:
+            self._progress(Reached(self._done / self._all, self._at_ps))
 
 
 def _engine_of_step(plan: StepPlan, note: Note | None) -> Engine:
@@ -166,29 +186,22 @@ def _hops_of_step(plan: StepPlan) -> int:
     return hops * plan.calls // max(1, members)
 
 
-def _compiled_network(plan: StepPlan, note: Note | None) -> Network:
+def _compiled_network(plan: StepPlan, note: Note | None, calls: _Calls) -> Network:
     _require_numba()
     from innet.engine.compiled.messages.network import CompiledNetwork
 
     why = _refusal_of_step(plan)
     if why is not None:
         raise RefusedError("compiled", why)
-    return CompiledNetwork(plan, note)
+    return CompiledNetwork(plan, note, lambda now_ps: calls.completed(0, now_ps))
 
 
-def _run_step(plan: StepPlan, network: Network, progress: Report | None) -> StepTrace:
-    done = 0
-
-    def report(completed: int) -> None:
-        nonlocal done
-        done += completed
-        if progress is not None:
-            progress(done / plan.calls)
-
+def _run_step(plan: StepPlan, network: Network, calls: _Calls) -> StepTrace:
+    calls.begin()
     lowering, limits = PlannedLowering(plan), Limits(plan.maximum_time_ps, notice_ps(plan))
     # Packets are no part of cycles, and what the network has loaded need not be searched.
     gc.freeze()
     try:
-        return run_step(plan.workload, network, lowering, limits, report)
+        return run_step(plan.workload, network, lowering, limits, calls.completed)
     finally:
         gc.unfreeze()

@@ -12,8 +12,10 @@ from innet.engine.compiled.lower import grown, lower
 from innet.engine.compiled.outcome import trace_of, waiting
 from innet.engine.compiled.sums import results_of
 from innet.engine.compiled.watch import QuietError, Watch
+from innet.engine.progress import Reached, Report
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
+from innet.protocol.machine import NEVER
 from innet.trace.records import Trace
 
 # Between slices, of some tens of milliseconds, Ctrl-C is noticed. An event of the switch may send
@@ -24,14 +26,14 @@ _SENDS_A_SLICE = 20_000_000
 
 def run_compiled(
     plan: Plan,
-    progress: Callable[[float], None] | None = None,
+    progress: Report | None = None,
     note: Callable[[str], None] | None = None,
     tensors: Sequence[npt.NDArray[Any]] | None = None,
 ) -> Trace:
     """Run a plan; RefusedError where this would not be exact.
 
-    `note` is told when the engine must be compiled first. `tensors` holds a vector of
-    `plan.elements` a worker, or is None for timing only.
+    `progress` is told how far the run is, `note` when the engine must be compiled first.
+    `tensors` holds a vector of `plan.elements` a worker, or is None for timing only.
     """
     why = refusal(plan)
     if why is not None:
@@ -53,7 +55,7 @@ class CompiledRun:
         self.state = lower(plan, tensors is not None)
         self._total = max(1, int(self.state.hosts.shards["blocks"].sum()))
 
-    def run(self, progress: Callable[[float], None] | None) -> Trace:
+    def run(self, progress: Report | None) -> Trace:
         """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
         watch = Watch(self._plan, self)
         watch.arm(0)
@@ -67,7 +69,7 @@ class CompiledRun:
             results = results_of(self._plan, self.state, self._tensors)
         return trace_of(self._plan, self.state, results)
 
-    def _run_to(self, last: int, progress: Callable[[float], None] | None) -> bool:
+    def _run_to(self, last: int, progress: Report | None) -> bool:
         """Handle all events up to `last`; return whether there are no others."""
         while True:
             self.state.switch.counters["sends_left"] = _SENDS_A_SLICE
@@ -75,10 +77,14 @@ class CompiledRun:
             if status == FULL:
                 self.state = grown(self.state)
             elif status == MORE:
-                if progress is not None:
-                    progress(min(1.0, self.progress_made() / self._total))
+                self._tell(progress)
             else:
                 return bool(status == QUIET)
+
+    def _tell(self, progress: Report | None) -> None:
+        first = int(self.state.net.due.min())
+        if progress is not None and first < NEVER:
+            progress(Reached(min(1.0, self.progress_made() / self._total), first))
 
     def all_done(self) -> bool:
         """Whether every worker has its result."""

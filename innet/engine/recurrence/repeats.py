@@ -4,12 +4,12 @@ A round is a window of chunks. Once a round, or several, does the same as before
 rounds of that kind do: the recurrence has no memory but its state.
 """
 
-from collections.abc import Callable
 from itertools import chain
 
 import numpy as np
 import numpy.typing as npt
 
+from innet.engine.progress import Reached, Report
 from innet.engine.recurrence.conditions import ENGINE
 from innet.engine.recurrence.rounds import Round, first_state, go_round
 from innet.engine.recurrence.shards import Shards
@@ -17,8 +17,6 @@ from innet.engine.recurrence.timeouts import Timeouts
 from innet.engine.recurrence.tree import Tree
 from innet.engine.refused import RefusedError
 from innet.plan.plan import Plan
-
-Report = Callable[[float], None]
 
 
 class Rounds:
@@ -51,7 +49,7 @@ class Rounds:
             if take_repeats_at_once and not self._repeat():
                 return False
             if progress is not None:
-                progress(self._turn / self._turns)
+                progress(Reached(self._turn / self._turns, int(self.finish.max())))
         return True
 
     def _one(self, sizes: list[int]) -> bool:

@@ -12,14 +12,13 @@ from typing import NamedTuple
 import numpy as np
 
 from innet.collectives.schedule import Schedule, block_bounds
+from innet.engine.progress import Reached, Report
 from innet.engine.recurrence.rounds import begins
 from innet.engine.recurrence.tree import Times
 from innet.plan.plan import Plan, Stream
 from innet.plan.ways import Pair, pair_of
 from innet.units import serialisation_ps
 from innet.wire.dtypes import ITEMSIZE
-
-Report = Callable[[float], None]
 
 # So many packets of a message are computed at once, or a window if it is larger.
 _PIECE = 1 << 14
@@ -132,7 +131,7 @@ class RingRun:
                 arrived[rows] = self._message(rows, sizes, handed[rows])
             handed = self.received = np.maximum(arrived[ring.source], start_ps)
             if progress is not None:
-                progress((step + 1) / steps)
+                progress(Reached((step + 1) / steps, int(handed.max())))
 
     def _alike(self, sizes: Times) -> Iterator[tuple[Times, Times]]:
         """Split rows by the number of packets of their messages."""

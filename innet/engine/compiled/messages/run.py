@@ -1,6 +1,6 @@
 """A run of a plan on any network in compiled code, from the plan to the trace."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from innet.engine.compiled.conditions import ENGINE
 from innet.engine.compiled.jobs.outcome import worker_record
 from innet.engine.compiled.messages.network import CompiledNetwork
 from innet.engine.compiled.messages.outcome import rank_record
+from innet.engine.progress import Reached, Report
 from innet.plan.operation import operation_of
 from innet.plan.plan import Plan
 from innet.protocol.machine import NEVER
@@ -20,14 +21,12 @@ from innet.wire.dtypes import add
 Vectors = Sequence[npt.NDArray[Any]]
 
 
-def run_on_network(
-    plan: Plan, tensors: Vectors | None, progress: Callable[[float], None] | None
-) -> Trace:
+def run_on_network(plan: Plan, tensors: Vectors | None, progress: Report | None) -> Trace:
     """Run until the network is quiet; raise UnfinishedError when nobody can go on."""
 
-    def report() -> None:
+    def report(now_ps: int) -> None:
         if progress is not None:
-            progress(_fraction_done(plan, network))
+            progress(Reached(_fraction_done(plan, network), now_ps))
 
     network = CompiledNetwork(plan, report=report)
     operation = network.add(operation_of(plan))
@@ -47,10 +46,14 @@ def run_on_network(
 
 
 def _fraction_done(plan: Plan, network: CompiledNetwork) -> float:
-    """The share of the messages that have been applied, or of the results that are there."""
-    if plan.schedule is not None:
-        return float(network.state.steps.top[1]) / max(1, len(plan.schedule.messages))
-    return min(1.0, network.progress_made() / max(1, int(network.state.jobs.blocks.sum())))
+    """The share of the packets of messages, or of the results of sums, that have come through."""
+    state = network.state
+    whole = (
+        int(state.jobs.blocks.sum())
+        if plan.schedule is None
+        else 2 * int(state.messages["packets"].sum())
+    )
+    return min(1.0, network.through() / max(1, whole))
 
 
 def _record(network: CompiledNetwork, rank: int, member: np.void) -> RankRecord:
