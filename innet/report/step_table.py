@@ -68,7 +68,7 @@ def step_table_lines(results: StepResults, scenario: Mapping[str, Any]) -> list[
 
 def gain_text(gain: Gain) -> str:
     """Say what in-network aggregation gains, or loses, over the best of the others."""
-    if f"{gain.gain:.4g}" == "1":
+    if "1" in (f"{gain.gain:.4g}", f"{1 / gain.gain:.4g}"):
         told = f"no gain: {IN_NETWORK} takes as long as {gain.over}"
     elif gain.gain > 1:
         told = f"gain: {IN_NETWORK} is {gain.gain:.4g} times as fast as {gain.over}"

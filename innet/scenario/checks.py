@@ -13,6 +13,7 @@ from innet.scenario.quantities import shown
 from innet.scenario.topologies import GraphSection, StarSection, listed
 from innet.scenario.training import TrainingSection
 from innet.topology.routes import shortest_routes
+from innet.units import noun_for
 
 if TYPE_CHECKING:
     from innet.scenario.schema import Scenario
@@ -125,6 +126,20 @@ def _pool(scenario: "Scenario") -> Iterator[Problem]:
             f"{scenario.switch.slots} slots take {each} B each; switch.memory holds at most "
             f"{memory // each}",
         )
+    yield from _passes(scenario)
+
+
+def _passes(scenario: "Scenario") -> Iterator[Problem]:
+    switch, elements = scenario.switch, scenario.packet.elements
+    if switch.elements_per_pass is None or elements <= switch.elements_per_pass * switch.passes:
+        return
+    passes, noun = switch.passes, noun_for(switch.passes, "pass", "passes")
+    yield (
+        ("switch", "elements_per_pass"),
+        f"{passes} {noun} of {switch.elements_per_pass} values cannot add the {elements} of a "
+        f"packet; write fewer packet.elements, or at least "
+        f"{-(-elements // switch.elements_per_pass)} switch.passes",
+    )
 
 
 def _extent(scenario: "Scenario") -> Iterator[Problem]:

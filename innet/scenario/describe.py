@@ -8,7 +8,7 @@ import yaml
 from innet.plan.offload import slot_bytes
 from innet.plan.ways import filling_window, slowest_packet_ps, tree_round_trip_ps, tree_ways
 from innet.scenario.build import build_plan, packet_bytes, should_check
-from innet.scenario.describe_step import step_facts
+from innet.scenario.describe_step import step_facts, wire_type
 from innet.scenario.load import Point, expand
 from innet.scenario.network import network_of
 from innet.scenario.quantities import shown
@@ -138,7 +138,10 @@ def _pool(scenario: Scenario) -> str:
     slowest = slowest_packet_ps((way.up + way.down for way in ways), size)
     needed = filling_window(round_trip, slowest)
     memory = slots * slot_bytes(scenario.packet.elements)
-    parts = [f"packets of {size} B", f"{slots} slots ({needed} fill the link)"]
+    parts = [
+        f"packets of {size} B with {wire_type(scenario)}",
+        f"{slots} slots ({needed} fill the link)",
+    ]
     if elements is not None:
         parts.insert(0, f"{-(-elements // scenario.packet.elements)} chunks a worker")
     return ", ".join([*parts, f"switch memory {format_size(memory)}"])

@@ -25,9 +25,20 @@ def step_facts(scenario: Scenario) -> Iterator[tuple[str, str]]:
         yield "layers", _layers(training, asked.workload.layers)
     first = next((x for x in scenario.algorithms if x == "in_network"), scenario.algorithms[0])
     plan = build_step_plan(scenario, first, asked)
+    if first == "in_network":
+        yield "packets", f"of in_network with {wire_type(scenario)}"
     told = list(_operations(plan))
     for place, text in enumerate(told):
         yield first if place == 0 else "", text
+
+
+def wire_type(scenario: Scenario) -> str:
+    """Return the values of a packet of in-network aggregation, and how a switch takes them."""
+    switch, elements = scenario.switch, scenario.packet.elements
+    told = f"{elements} values of {switch.wire}"
+    if switch.elements_per_pass is None or elements <= switch.elements_per_pass:
+        return told
+    return f"{told} in {-(-elements // switch.elements_per_pass)} passes"
 
 
 def _ranks(training: TrainingSection) -> str:

@@ -74,6 +74,19 @@ class SwitchSection(Section):
     largest_group: Annotated[int, whole_number(2, 4096)] | None = Field(
         default=None, description="Contributions that a switch can tell apart, such as 32."
     )
+    elements_per_pass: Annotated[int, whole_number(1, 16384)] | None = Field(
+        default=None,
+        description="Values that one pass through the pipeline can add; without limit unless "
+        "given.",
+    )
+    passes: Annotated[int, whole_number(1, 64)] = Field(
+        default=1,
+        description="Passes that a packet may take through the pipeline; the time of further "
+        "passes is not simulated.",
+    )
+    wire: Literal["int32"] = Field(
+        default="int32", description="Type of the values in packets of in-network aggregation."
+    )
     guard: Switchable = Field(
         default=True, description="off runs the published protocol, without guard and help."
     )

@@ -101,6 +101,7 @@ def test_a_step_of_one_rank_that_sends_nothing():
         (1.5, True, "gain: in_network is 1.5 times as fast as ring, the only point-to-point"),
         (0.8, True, "loss: in_network takes 1.25 times as long as ring, the only point-to-point"),
         (1.000001, True, "no gain: in_network takes as long as ring, the only point-to-point"),
+        (0.99993, True, "no gain: in_network takes as long as ring, the only point-to-point"),
         (1.0, False, "no gain: in_network takes as long as ring, the only point-to-point"),
     ],
 )

@@ -101,6 +101,14 @@ switch: """
         ("{largest_group: 32}", "s.yaml:5: algorithms.1: 40 contributions would meet at switch"),
         ("{operations: [sum]}", "s.yaml:6: switch.operations: in_network needs copy"),
         ("{operations: [add]}", "s.yaml:6: switch.operations: a list is no list of some of sum"),
+        (
+            "{elements_per_pass: 64}",
+            "s.yaml:6: switch.elements_per_pass: 1 pass of 64 values cannot add the 256 of a "
+            "packet; write fewer packet.elements, or at least 4 switch.passes",
+        ),
+        ("{elements_per_pass: 64, passes: 3}", "s.yaml:6: switch.elements_per_pass: 3 passes"),
+        ("{passes: 0}", "s.yaml:6: switch.passes: 0 is not a whole number from 1 to 64"),
+        ("{wire: bfloat16}", "s.yaml:6: switch.wire: "),
         ("{memory: 1 MB, slots: 512}", "s.yaml:6: switch.slots: 512 slots take 2048 B each"),
     ],
 )
@@ -109,4 +117,5 @@ def test_a_collective_that_switches_cannot_run_is_refused(switch, told):
         parse_scenario(f"{COLLECTIVE}{switch}\n", "s.yaml")
     assert str(caught.value).startswith(told)
     # 512 slots of two sets of 256 values of 4 B.
-    parse_scenario(f"{COLLECTIVE}{{memory: 1 MiB, slots: 512, largest_group: 40}}\n", "s.yaml")
+    fits = "memory: 1 MiB, slots: 512, largest_group: 40, elements_per_pass: 64, passes: 4"
+    parse_scenario(f"{COLLECTIVE}{{{fits}}}\n", "s.yaml")

@@ -122,7 +122,8 @@ def test_check_says_what_will_run(tmp_path: Path, capsys):
     assert "100 Gbps, 1 us, loss 0, queue 1 MiB" in out
     assert "4 MiB, 1048576 elements of float32; every result is checked" in out
     # Round trip 2 x (88 ns + 1 us) + 400 ns = 2.576 us: 30 packets of 88 ns.
-    assert "4096 chunks a worker, packets of 1100 B, 512 slots (30 fill the link)" in out
+    assert "4096 chunks a worker, packets of 1100 B with 256 values of int32, 512 slots" in out
+    assert "512 slots (30 fill the link)" in out
     assert "switch memory 1 MiB" in out
 
 
