@@ -25,13 +25,13 @@ COLOURS = ("#0072B2", "#009E73", "#E69F00", "#D55E00")
 
 def measure(engine: str, workers: int, megabytes: int) -> dict[str, object]:
     """Run one case in this process."""
-    from compiled_speed import star
+    from innet_star import benchmark_star
 
     from innet.engine.simulate import simulate
 
     loss = LOSSES[engine]
-    simulate(star(2, 10_000, loss), engine=engine)  # compiled or loaded now
-    plan = star(workers, megabytes * 1_000_000, loss)
+    simulate(benchmark_star(2, 10_000, loss), engine=engine)  # compiled or loaded now
+    plan = benchmark_star(workers, megabytes * 1_000_000, loss)
     begin = time.process_time()
     trace = simulate(plan, engine=engine)
     seconds = time.process_time() - begin

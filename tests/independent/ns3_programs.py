@@ -30,9 +30,12 @@ needs_ns3 = pytest.mark.skipif(
 )
 
 
-def build_ns3_program(name: str, folder: Path) -> Path:
-    """Compile the source `name`.cpp beside this file into a folder; return the program."""
-    package = ns3_package()
+def build_ns3_program(name: str, folder: Path, package: Path | None = None) -> Path:
+    """Compile the source `name`.cpp beside this file into a folder; return the program.
+
+    `package` is the folder `ns3` of a site-packages, that of this Python unless given.
+    """
+    package = package or ns3_package()
     assert package is not None
     libraries = [find_library(package, module) for module in MODULES]
     program, source = folder / name, Path(__file__).with_name(f"{name}.cpp")
