@@ -49,7 +49,7 @@ def simulate(
     RefusedError when `engine` does not simulate it, MissingToolError without Numba.
     """
     if engine == "recurrence":
-        return run_recurrence(plan, progress)
+        return run_recurrence(plan, progress, note=note)
     if engine == "compiled":
         return _compiled(plan, tensors, progress, note)
     if engine == "auto":
@@ -64,7 +64,7 @@ def _fastest(
     note: Note | None,
 ) -> Trace:
     try:
-        return run_recurrence(plan, progress)
+        return run_recurrence(plan, progress, note=note)
     except RefusedError:
         pass
     is_worth_it = _hops(plan, operation_of(plan)) >= _HOPS_WORTH_COMPILING
@@ -135,11 +135,11 @@ def simulate_step(
     calls = _Calls(plan, progress)
     if engine == "auto":
         try:
-            return "recurrence", _run_step(plan, RecurrenceNetwork(plan), calls)
+            return "recurrence", _run_step(plan, RecurrenceNetwork(plan, note), calls)
         except RefusedError:
             engine = _engine_of_step(plan, note)
     if engine == "recurrence":
-        return engine, _run_step(plan, RecurrenceNetwork(plan), calls)
+        return engine, _run_step(plan, RecurrenceNetwork(plan, note), calls)
     if engine == "compiled":
         return engine, _run_step(plan, _compiled_network(plan, note, calls), calls)
     return "reference", _run_step(plan, ReferenceNetwork(plan), calls)

@@ -113,8 +113,11 @@ class Routes:
         return self._end_nodes[target]
 
     def _links_between(self, source: int, target: int) -> Choices:
-        links = self.graph.links
-        return tuple(x for x in self.graph.links_into[target] if links[x].source == source)
+        links, out = self.graph.links, self.graph.links_out[source]
+        into = self.graph.links_into[target]
+        if len(out) < len(into):
+            return tuple(x for x in out if links[x].target == target)
+        return tuple(x for x in into if links[x].source == source)
 
     def _nearest(self, host: int, row: dict[int, "_Step"]) -> Choices:
         """Return the links of a host that lead to its nearest switch of a row."""

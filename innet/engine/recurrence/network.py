@@ -18,7 +18,7 @@ from innet.engine.network import Completion
 from innet.engine.recurrence.conditions import ENGINE
 from innet.engine.recurrence.ring import RingRun
 from innet.engine.recurrence.ring_records import trace_of_ring
-from innet.engine.recurrence.run import run_recurrence, run_ring
+from innet.engine.recurrence.run import Note, run_recurrence, run_ring
 from innet.engine.refused import RefusedError
 from innet.plan.operation import Operation
 from innet.plan.plan import Fabric, Plan, Rto
@@ -62,11 +62,12 @@ class _Task:
 class RecurrenceNetwork:
     """A fabric on which operations run; innet.engine.network says what may be asked of it.
 
-    What cannot be run is refused by `advance`, whatever has asked for it.
+    What cannot be run is refused by `advance`, whatever has asked for it. `note` is told when
+    something must be compiled.
     """
 
-    def __init__(self, fabric: Fabric) -> None:
-        self._fabric = fabric
+    def __init__(self, fabric: Fabric, note: Note | None = None) -> None:
+        self._fabric, self._note = fabric, note
         self._tasks: list[_Task] = []
         self._held: dict[int, _Held] = {}
         self._fresh: list[tuple[int, int, int]] = []
@@ -137,7 +138,7 @@ class RecurrenceNetwork:
         """Run an operation on an idle network, its members' entries given."""
         plan = self._plan(operation, starts)
         if operation.aggregation is None:
-            run = run_ring(plan)
+            run = run_ring(plan, note=self._note)
             return _Result(trace_of_ring(run), dict(_ring_ends(run)))
         trace = run_recurrence(plan)
         over = max(record.finish_ps for record in trace.ranks)

@@ -67,6 +67,12 @@ class Ring:
             lambda pair: [serialisation_ps(medium, hop.rate_bps) for hop in pair.there]
         )
 
+    @property
+    def computed_hops(self) -> int:
+        """How many packets over a link are computed, of the rows alone."""
+        sizes = self.sizes[:, : len(self.rows)]
+        return self.hops * int((-(-sizes // self.stream.payload_bytes)).sum())
+
     def _table(self, row_of: Callable[[Pair], list[int]]) -> Times:
         """Return a row for each pair; shorter ways end with links that take no time."""
         rows = [row_of(self.pairs[rank]) for rank in self.rows]
@@ -126,12 +132,17 @@ class RingRun:
         start_ps = ring.start_ps[: len(ring.rows)]
         handed = start_ps
         for step in range(steps):
-            arrived = np.empty_like(handed)
-            for rows, sizes in self._alike(ring.sizes[step, : len(ring.rows)]):
-                arrived[rows] = self._message(rows, sizes, handed[rows])
+            arrived = self._send(ring.sizes[step, : len(ring.rows)], handed)
             handed = self.received = np.maximum(arrived[ring.source], start_ps)
             if progress is not None:
                 progress(Reached((step + 1) / steps, int(handed.max())))
+
+    def _send(self, sizes: Times, handed: Times) -> Times:
+        """Send a message of every row; return when their last packets arrive."""
+        arrived = np.empty_like(handed)
+        for rows, alike in self._alike(sizes):
+            arrived[rows] = self._message(rows, alike, handed[rows])
+        return arrived
 
     def _alike(self, sizes: Times) -> Iterator[tuple[Times, Times]]:
         """Split rows by the number of packets of their messages."""
@@ -158,8 +169,15 @@ class RingRun:
         services = np.broadcast_to(each, (self.ring.hops, len(rows), full))
         if last is None:
             return services
-        tables = [self._of_size(int(size))[row] for row, size in zip(rows, last, strict=True)]
-        return np.concatenate([services, np.array(tables).T[:, :, None]], axis=2)
+        return np.concatenate([services, self._of_sizes(rows, last).T[:, :, None]], axis=2)
+
+    def _of_sizes(self, rows: Times, sizes: Times) -> Times:
+        """The times of a packet with a payload of its own for every row, [rows, hops]."""
+        found = np.empty((len(rows), self.ring.hops), np.int64)
+        for size in np.unique(sizes):
+            alike = sizes == size
+            found[alike] = self._of_size(int(size))[rows[alike]]
+        return found
 
     def _of_size(self, size: int) -> Times:
         if size not in self._packet_ps:
