@@ -6,9 +6,9 @@ Stars of 100 Gbps, 500 ns a link, 400 ns in the switch, packets of 1024 B and 56
 slots, no loss, no values; and rings on them, with packets of 1460 B, whose ranks begin together or
 one after another. Rounds of a star repeat, so that few are computed and nothing is compiled, also
 where a run of some milliseconds, most of them set-up, is short of what is demanded of compiled
-code; all rounds are computed for comparison. Rings are computed by NumPy and by compiled code. Medians of
-the processor time of the simulations count, without that of compiling. Ends with 1 when the
-engines differ in any record of a rank or link, or a ratio falls short of what is demanded.
+code; all rounds are computed for comparison. Rings are computed by NumPy and by compiled code.
+Medians of the processor time of the simulations count, without that of compiling. Ends with 1
+when the engines differ in any record of a rank or link, or a ratio falls short of what is demanded.
 """
 
 import argparse

@@ -47,4 +47,4 @@ def test_repeating_rounds_are_taken_at_once():
     seen = []
     run_recurrence(star(chunks=10**6, slots=16), seen.append)
     assert len(seen) < 20
-    assert seen[-1] == 1.0
+    assert seen[-1].share == 1
